@@ -1,0 +1,53 @@
+package reading
+
+// homePresets are devices with Wi-Fi or Ethernet of their own, and home automation that hands values on.
+func homePresets() []Preset {
+	const (
+		tasmota = "https://tasmota.github.io/docs/MQTT/"
+		gen1    = "https://shelly-api-docs.shelly.cloud/gen1/"
+		gen2    = "https://shelly-api-docs.shelly.cloud/gen2/ComponentsAndServices/Mqtt"
+		homie   = "https://homieiot.github.io/specification/"
+		hass    = "https://www.home-assistant.io/integrations/mqtt_statestream/"
+		wiren   = "https://github.com/wirenboard/conventions"
+		dz      = "https://wiki.domoticz.com/MQTT"
+	)
+	return []Preset{
+		{"tasmota", tasmota, Rule{Topic: "tele/{device}/SENSOR", Each: "{probe}", Value: "Temperature", Sensor: "{device}/{Id|probe}",
+			Unit: "$.TempUnit", Time: "$.Epoch|$.Time"}},
+		// drivers without an object of their own, such as Sonoff SC
+		{"tasmota-root", tasmota, Rule{Topic: "tele/{device}/SENSOR", Value: "Temperature", Sensor: "{device}", Unit: "TempUnit", Time: "Epoch|Time"}},
+		{"tasmota-zigbee", "https://tasmota.github.io/docs/Zigbee/",
+			Rule{Topic: "tele/{device}/SENSOR", Each: "ZbReceived.{addr}", Value: "Temperature", Sensor: "{device}/{Name|addr}"}},
+
+		// the unit is that of the device's settings
+		{"shelly-gen1", gen1, Rule{Topic: "shellies/{device}/sensor/temperature", Format: "text", Sensor: "{device}", Reject: []float64{999}}},
+		{"shelly-gen1-probe", gen1, Rule{Topic: "shellies/{device}/ext_temperature/{ch}", Format: "text", Sensor: "{device}/{ch}", Reject: []float64{999}}},
+		{"shelly-gen2", gen2, Rule{Topic: "{device}/events/rpc", Each: "params.temperature:{ch}", Value: "tC", Sensor: "{device}/{ch}", Time: "$.params.ts"}},
+		{"shelly-gen2-status", gen2, Rule{Topic: "{device}/status/temperature:{ch}", Value: "tC", Sensor: "{device}/{ch}"}},
+
+		// every sensor of a node has such a topic, of temperature or not
+		{"esphome", "https://esphome.io/components/mqtt.html", Rule{Topic: "{node}/sensor/{probe}/state", Format: "text", Sensor: "{node}/{probe}"}},
+		{"espeasy", "https://espeasy.readthedocs.io/en/latest/Controller/C005.html",
+			Rule{Topic: "{unit}/{task}/Temperature", Format: "text", Sensor: "{unit}/{task}"}},
+		{"homie", homie, Rule{Topic: "homie/{device}/{node}/temperature", Format: "text", Sensor: "{device}/{node}"}},
+		{"homie5", homie, Rule{Topic: "homie/5/{device}/{node}/temperature", Format: "text", Sensor: "{device}/{node}"}},
+
+		{"home-assistant", hass, Rule{Topic: "homeassistant/sensor/{entity}_temperature/state", Format: "text", Sensor: "{entity}_temperature"}},
+		{"home-assistant-climate", hass, Rule{Topic: "homeassistant/climate/{entity}/current_temperature", Format: "text", Sensor: "{entity}"}},
+		{"wirenboard", wiren, Rule{Topic: "/devices/{device}/controls/Temperature", Format: "text", Sensor: "{device}/Temperature"}},
+		// 1-Wire: every control is a thermometer
+		{"wirenboard-w1", wiren, Rule{Topic: "/devices/wb-w1/controls/{probe}", Format: "text", Sensor: "wb-w1/{probe}"}},
+
+		// one topic for everything: only types whose first value is a temperature
+		{"domoticz", dz, Rule{Topic: "domoticz/out", Each: "[dtype=Temp]|[dtype=Temp + Humidity]|[dtype=Temp + Humidity + Baro]|[dtype=Temp + Baro]",
+			Value: "svalue1", Sensor: "{idx}"}},
+		{"domoticz-in", dz, Rule{Topic: "domoticz/in", Value: "svalue", Sensor: "{idx}"}},
+		{"owntracks", "https://owntracks.org/booklet/tech/json/", Rule{Topic: "owntracks/{user}/{device}", Value: "temp", Sensor: "{user}/{device}", Time: "tst"}},
+
+		// unit_system = METRIC; the default of the extension has Fahrenheit
+		{"weewx-metric", "https://github.com/weewx/weewx/wiki/mqtt",
+			Rule{Topic: "{station}/loop", Value: "outTemp_C", Sensor: "{station}/outTemp", Time: "dateTime"}},
+		{"weewx", "https://github.com/weewx/weewx/wiki/mqtt",
+			Rule{Topic: "{station}/loop", Value: "outTemp_F", Unit: "F", Sensor: "{station}/outTemp", Time: "dateTime"}},
+	}
+}

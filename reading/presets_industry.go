@@ -1,0 +1,41 @@
+package reading
+
+// industryPresets are gateways and clouds of industry.
+func industryPresets() []Preset {
+	const (
+		neuron    = "https://docs.emqx.com/en/neuron/latest/configuration/north-apps/mqtt/api.html"
+		sparkplug = "https://sparkplug.eclipse.org/specification/"
+	)
+	return []Preset{
+		{"victron", "https://github.com/victronenergy/dbus-mqtt",
+			Rule{Topic: "N/{portal}/temperature/{instance}/Temperature", Value: "value", Sensor: "{portal}/{instance}"}},
+		{"advantech-wise", "https://www.advantech.com/en/products/wireless-i-o-modules-wise-4000",
+			Rule{Topic: "Advantech/{mac}/data", Value: "ai{ch}", Sensor: "{mac}/ai{ch}", Time: "t", Reject: []float64{9999.9999}}},
+		{"king-pigeon", "https://www.iot-solution.com/", Rule{Each: "sensorDatas[flag=TEMP]", Value: "value", Time: "$.time"}},
+		// the shape of D, and so value and scale, are the user's
+		{"teltonika", "https://wiki.teltonika-networks.com/view/RUT950_Data_to_Server", Rule{Value: "D[0]", Sensor: "{MAC}", Time: "TS"}},
+		// GEOJSON; value is the name of the user's column
+		{"campbell", "https://help.campbellsci.com/datalogger-api/mqtt/json_data_formats.html",
+			Rule{Topic: "cs/v2/data/{logger...}/{table}", Each: "properties.observations.{ts}", ColumnsPath: "properties.observationNames",
+				Value: "AirTC_Avg|AirTC", Sensor: "{logger}", Time: "{ts}"}},
+		// each names the ids of temperatures: vals[id=101]
+		{"siemens-industrial-edge", "https://developer.siemens.com/industrial-edge/databus/overview.html",
+			Rule{Topic: "ie/d/j/simatic/v1/{app}/dp/r/{connection}/{collection}", Value: "val", Sensor: "{connection}/{id}", Time: "ts"}},
+		{"neuron", neuron, Rule{Topic: "/neuron/{app}/{driver}/{group}", Each: "tags[*]", Value: "value", Sensor: "{driver}/{name}", Time: "$.timestamp"}},
+		{"neuron-values", neuron, Rule{Topic: "/neuron/{app}/{driver}/{group}", Value: "values.{tag}", Sensor: "{driver}/{tag}", Time: "timestamp"}},
+		{"opc-ua", "https://azure.github.io/Industrial-IoT/opc-publisher/messageformats.html",
+			Rule{Each: "Messages[*].Payload.{tag}", Value: "Value", Sensor: "{tag}", Time: "SourceTimestamp"}},
+		{"edgex", "https://docs.edgexfoundry.org/latest/microservices/core/data/details/DataModels/",
+			Rule{Each: "readings[resourceName=Temperature]", Value: "value", Sensor: "{deviceName}", Time: "origin"}},
+		{"kura", "https://github.com/eclipse-kapua/kapua/wiki/K-Payload-JSON-Format", Rule{Value: "metrics.temperature", Time: "sentOn"}},
+		{"aws-shadow", "https://docs.aws.amazon.com/iot/latest/developerguide/device-shadow-mqtt.html",
+			Rule{Topic: "$aws/things/{thing}/shadow/update/accepted", Value: "state.reported.temperature", Sensor: "{thing}",
+				Time: "metadata.reported.temperature.timestamp|timestamp"}},
+
+		// each names the metrics of temperatures: metrics[name=Inputs/Temp1]
+		{"sparkplug-b", sparkplug, Rule{Topic: "spBv1.0/{group}/{type}/{edge}/{device}", Format: "sparkplug", Value: "value",
+			Sensor: "{edge}/{device}/{name}", Time: "timestamp|$.timestamp"}},
+		{"sparkplug-b-node", sparkplug, Rule{Topic: "spBv1.0/{group}/{type}/{edge}", Format: "sparkplug", Value: "value",
+			Sensor: "{edge}/{name}", Time: "timestamp|$.timestamp"}},
+	}
+}
