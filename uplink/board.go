@@ -1,0 +1,174 @@
+package uplink
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Status is what an uplink is doing.
+type Status struct {
+	// State is "idle" (nothing is queued), "up" (delivering), "down" (the server cannot be reached, is ill, or is no
+	// InfluxDB), "waiting" (the server asked for time) or "blocked" (an operator must act).
+	State       string
+	Since       time.Time     // when State began
+	LastSuccess time.Time     // when the server last stored a line; zero if never in this process
+	LastError   string        // why it is down, waiting or blocked; "" otherwise
+	RetryIn     time.Duration // until the next attempt; 0 if it is not waiting for one
+}
+
+// The states of an uplink.
+const (
+	stateIdle    = "idle"
+	stateUp      = "up"
+	stateDown    = "down"
+	stateWaiting = "waiting"
+	stateBlocked = "blocked"
+)
+
+// Bounds of logging.
+const (
+	repeatAfter = 5 * time.Minute  // a trouble that lasts is told again so often
+	changeAfter = 30 * time.Second // a trouble that changes, or comes back, is not told more often
+	maxTold     = 10               // parked points of one settlement that are told one by one
+)
+
+// A board holds the state for people: it answers for it and logs its changes, and no more than that.
+type board struct {
+	log   *slog.Logger
+	where string
+	now   func() time.Time
+
+	mu       sync.Mutex // guards what follows
+	s        Status     // but RetryIn
+	retryAt  time.Time  // when the next attempt comes; zero if none is waited for
+	began    time.Time  // when the present trouble began; zero if there is none
+	attempts int64      // failed in the present trouble
+	kind     int        // of the present trouble: outcome and status
+	told     time.Time  // when a trouble was last logged
+	open     bool       // the present trouble was logged, so its end will be
+	held     int64      // attempts that were not logged since
+}
+
+func newBoard(log *slog.Logger, where string, now func() time.Time) board {
+	return board{log: log, where: where, now: now, s: Status{State: stateIdle, Since: now()}}
+}
+
+// status copies the state.
+func (b *board) status() Status {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.s
+	if !b.retryAt.IsZero() {
+		s.RetryIn = max(0, b.retryAt.Sub(b.now()))
+	}
+	return s
+}
+
+// idle is told when nothing is queued. Being idle after being up is no change that anyone waits for, so Since stays.
+func (b *board) idle() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.retryAt = time.Time{}
+	if b.s.State == stateUp {
+		b.s.State = stateIdle
+	}
+}
+
+// up is told when the server took a line.
+func (b *board) up() {
+	now := b.now()
+	b.mu.Lock()
+	first, again := b.s.LastSuccess.IsZero(), b.open
+	after, attempts := now.Sub(b.began).Round(time.Second), b.attempts
+	if first || !b.began.IsZero() {
+		b.s.Since = now
+	}
+	b.s.State, b.s.LastSuccess, b.s.LastError = stateUp, now, ""
+	b.retryAt, b.began = time.Time{}, time.Time{}
+	b.open, b.attempts, b.held = false, 0, 0
+	b.mu.Unlock()
+	switch {
+	case again:
+		b.log.Info("uplink up again", "to", b.where, "after", after, "attempts", attempts)
+	case first:
+		b.log.Info("uplink up", "to", b.where)
+	}
+}
+
+// trouble is told when an attempt failed and the next one comes in d.
+func (b *board) trouble(a answer, d time.Duration) {
+	state, cause := describe(a)
+	level := slog.LevelWarn
+	if state == stateBlocked {
+		level = slog.LevelError
+	}
+	if began, held, attempts, ok := b.note(state, cause, int(a.outcome)<<16|a.status, d); ok {
+		b.log.Log(context.Background(), level, "uplink "+state, "cause", cause, "to", b.where, "since", began.UTC().Format(time.RFC3339),
+			"retry_in", d.Round(time.Millisecond), "attempts", attempts, "held_back", held)
+	}
+}
+
+// note takes a failed attempt into the state. It reports whether it should be logged, and what with.
+func (b *board) note(state, cause string, kind int, d time.Duration) (began time.Time, held, attempts int64, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.now()
+	if b.began.IsZero() {
+		b.began = now
+	}
+	if b.s.State != state {
+		b.s.State, b.s.Since = state, now
+	}
+	b.s.LastError, b.retryAt = cause, now.Add(d)
+	b.attempts++
+	changed := kind != b.kind || !b.open
+	b.kind = kind
+	age := now.Sub(b.told)
+	if !b.told.IsZero() && (age < changeAfter || !changed && age < repeatAfter) {
+		b.held++
+		return b.began, 0, 0, false
+	}
+	held = b.held
+	b.told, b.open, b.held = now, true, 0
+	return b.began, held, b.attempts, true
+}
+
+// parked is told which points were parked just now.
+func (b *board) parked(points []Refused) {
+	for i, p := range points {
+		if i == maxTold {
+			b.log.Warn("more points parked", "points", len(points)-maxTold, "to", b.where)
+			return
+		}
+		b.log.Warn("point parked", "seq", p.Seq, "reason", p.Reason, "to", b.where)
+	}
+}
+
+// describe gives the state that a leads to, and its cause in words.
+func describe(a answer) (state, cause string) {
+	state, cause = stateDown, a.reason
+	if a.status != 0 {
+		cause = fmt.Sprintf("%d %s", a.status, http.StatusText(a.status))
+		if a.reason != "" {
+			cause += ": " + a.reason
+		}
+	}
+	switch a.outcome {
+	case denied:
+		return stateBlocked, cause + "; check the token, its permissions, and that what it writes into exists"
+	case blocked:
+		if a.status == http.StatusUnsupportedMediaType {
+			cause += "; if something on the way cannot do gzip, set gzip = false"
+		}
+		return stateBlocked, cause
+	case busy:
+		return stateWaiting, cause
+	case portal:
+		return state, "not the answer of an InfluxDB, a portal or proxy is suspected: " + cut(cause, 160)
+	}
+	return state, cause
+}

@@ -1,0 +1,36 @@
+package uplink
+
+import "context"
+
+// An Entry is one queued point: a line of line protocol with its timestamp in ns, without a newline. The uplink owns
+// the bytes.
+type Entry struct {
+	Seq  uint64 // ascending, from 1
+	Line []byte
+}
+
+// A Refused entry is one that the server will not take, with the server's own reason.
+type Refused struct {
+	Seq    uint64
+	Reason string
+}
+
+// Outbox is where points wait, as the uplink sees it. Nothing leaves it by being read.
+type Outbox interface {
+	// Peek copies out the oldest points after seq, at most maxPoints and maxBytes of lines (but at least one point if
+	// there is any). What it returns may be offered to the server: the floor is already on disk. It marks the
+	// returned points, and all before them, as in flight, which keeps them from being evicted or superseded until the
+	// next Peek. It may be called while points up to seq are in flight, to make the next batch ready.
+	Peek(ctx context.Context, after uint64, maxPoints, maxBytes int) ([]Entry, error)
+
+	// Newest copies out the newest point, for a probe; false if none is queued.
+	Newest(ctx context.Context) (Entry, bool, error)
+
+	// Settle ends a prefix: every point up to through is stored at the server, but for the refused, which are parked.
+	// On return the settlement is on disk, or, when the disk does not take it now, in memory and retried by the
+	// store; either way its points are not peeked again by this process. The error is only ctx's.
+	Settle(ctx context.Context, through uint64, refused []Refused) error
+
+	// Ready gets a value when points may have come.
+	Ready() <-chan struct{}
+}

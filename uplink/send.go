@@ -1,0 +1,115 @@
+package uplink
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http/httptrace"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// stopGrace is how long a request and its settlement may go on after Run was told to stop, so that what the server
+// has stored is not sent again after an orderly restart.
+const stopGrace = 5 * time.Second
+
+// post sends entries as one request and tells what came of it.
+func (p *poster) post(ctx context.Context, entries []Entry) answer {
+	b, err := p.pack(entries)
+	if err != nil {
+		return answer{outcome: down, reason: err.Error()}
+	}
+	return p.send(ctx, b)
+}
+
+// send sends b as one request and tells what came of it. It ends early when ctx does, but not before stopGrace.
+func (p *poster) send(ctx context.Context, b *body) answer {
+	user, secret, err := p.credential()
+	if err != nil {
+		return answer{outcome: denied, reason: p.clean(fmt.Sprintf("read token or password: %v", err))}
+	}
+	p.user, p.secret = user, secret
+	if user == "" && strings.ContainsFunc(secret, unicode.IsControl) {
+		return answer{outcome: denied, reason: "the token holds a line break or another control character, so it cannot be sent"}
+	}
+	inner, cancel := withGrace(ctx)
+	defer cancel()
+	inner, stop := context.WithTimeout(inner, p.cfg.Timeout)
+	defer stop()
+	var peer string
+	inner = httptrace.WithClientTrace(inner, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) {
+		peer, _, _ = net.SplitHostPort(i.Conn.RemoteAddr().String())
+	}})
+	req, err := p.request(inner, b)
+	if err != nil {
+		return answer{outcome: down, reason: p.clean(err.Error())}
+	}
+	res, err := p.transport.RoundTrip(req)
+	if err != nil {
+		return p.noAnswer(err, peer != "")
+	}
+	p.wires.asked.Store(false)
+	a := readAnswer(res, p.clean)
+	a.peer = peer
+	if a.status >= 500 || a.outcome == portal { // perhaps another address serves better, or a sign-in was what it took
+		p.hangUp()
+	}
+	return a
+}
+
+// noAnswer judges an error of the network; connected tells whether there was a connection for the request. No connection
+// of now is used again.
+func (p *poster) noAnswer(err error, connected bool) answer {
+	p.hangUp()
+	a := answer{outcome: down, reason: cut(p.clean(explain(err, p.now())), maxReason)}
+	var slow net.Error
+	late := errors.As(err, &slow) && slow.Timeout()
+	a.timeout = late && connected
+	switch {
+	case errors.Is(err, errProxyAuth):
+		a.outcome = blocked
+	case late && connected:
+		a.reason = fmt.Sprintf("no answer within %v", p.cfg.Timeout)
+	case late:
+		a.reason = fmt.Sprintf("no connection within %v", p.cfg.Timeout)
+	case p.wires.asked.Load(): // the server's refusal of a certificate may be lost behind its closing
+		a.reason = cut(a.reason, 200) + "; the server asks for a client certificate and did not accept what it got: tls.cert_file and tls.key_file"
+	}
+	return a
+}
+
+// Where secrets of others may stand in a text: before the @ of an address, such as a proxy's, and in an echoed header.
+var (
+	userinfo  = regexp.MustCompile(`//[^/@\s]*@`)
+	basicAuth = regexp.MustCompile(`[A-Za-z0-9+/]{4,}={0,2}`)
+)
+
+// clean takes secrets out of a text: that of the last request, in all the forms in which it was sent, and others where
+// they can be told.
+func (p *poster) clean(s string) string {
+	if len(p.secret) > 3 {
+		s = strings.NewReplacer(p.secret, "***", url.QueryEscape(p.secret), "***").Replace(s)
+	}
+	s = basicAuth.ReplaceAllStringFunc(s, func(word string) string {
+		plain, err := base64.StdEncoding.DecodeString(word)
+		if err == nil && bytes.Contains(plain, []byte(":")) && utf8.Valid(plain) {
+			return "***"
+		}
+		return word
+	})
+	return userinfo.ReplaceAllString(s, "//***@")
+}
+
+// withGrace is ctx without its end, ending stopGrace after it.
+func withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
+	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(stopGrace, cancel) })
+	return inner, func() { stop(); cancel() }
+}
