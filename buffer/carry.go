@@ -1,0 +1,201 @@
+package buffer
+
+import (
+	"errors"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// A carrier copies what is left of a damaged file into a new one, in several transactions so that memory stays small. Nobody
+// sees the new file until it is whole.
+type carrier struct {
+	s    *Store
+	db   *bolt.DB
+	w    writer
+	from []*wreck
+	base *wreck // what is remembered comes from this one; nil if nothing can be read
+
+	latest bool // the first of them is known to be the last transaction
+	size   int  // bytes put since the transaction began
+	end    time.Time
+	sum    Salvage
+
+	resets   func(before int64) int64 // how often the new store was begun anew, from what the old one says; -1 if it says nothing
+	renumber bool                     // points and messages get new numbers
+}
+
+// carryStep is how much is put in one transaction.
+const carryStep = 1 << 20
+
+// errEnough ends carrying: time is up or the new file has no more room.
+var errEnough = errors.New("time or room is up")
+
+func newCarrier(s *Store, db *bolt.DB, from []*wreck) *carrier {
+	c := &carrier{s: s, db: db, from: from, latest: true, end: time.Now().Add(salvageTime), w: writer{c: firstCounters(), lim: s.lim}}
+	for _, w := range from {
+		if c.base == nil || w.faults < c.base.faults {
+			c.base = w
+		}
+		c.latest = c.latest && w.known
+		if w.known {
+			n := &c.w.c
+			n.NextRecord = max(n.NextRecord, w.counters.NextRecord)
+			n.NextSeq = max(n.NextSeq, w.counters.NextSeq)
+			n.NextRaw = max(n.NextRaw, w.counters.NextRaw)
+			n.Commits = max(n.Commits, w.counters.Commits)
+		}
+	}
+	return c
+}
+
+// run fills a new file with everything, what matters most first.
+func (c *carrier) run() error {
+	if err := c.db.Update(c.s.layOut); err != nil {
+		return err
+	}
+	err := c.carry()
+	c.sum.Short = errors.Is(err, errEnough)
+	if err != nil && !c.sum.Short {
+		return err
+	}
+	c.sum.Whole = c.base != nil && c.base == c.from[0] && c.latest && c.base.faults == 0 && c.sum.State && !c.sum.Short
+	return c.db.Update(func(tx *bolt.Tx) error {
+		c.w.tx = tx
+		return errors.Join(c.putBorn(), c.w.putCounters(c.s.floor.get()))
+	})
+}
+
+// putBorn notes from when on the new store knows of windows, and how often it was begun anew.
+func (c *carrier) putBorn() error {
+	state := c.w.tx.Bucket([]byte(bucketState))
+	born, before := c.s.floor.get(), int64(-1)
+	if c.base != nil {
+		if v, ok := c.base.int64(keyBorn); ok && c.sum.Whole {
+			born = v
+		}
+		if v, ok := c.base.int64(keyResets); ok {
+			before = v
+		}
+	}
+	n := c.resets(before)
+	return errors.Join(putSealed(state, []byte(keyBorn), numberKey(uint64(born))), putSealed(state, []byte(keyResets), numberKey(uint64(n))))
+}
+
+func (c *carrier) carry() (err error) {
+	if c.base == nil {
+		return nil
+	}
+	if err := c.begin(); err != nil {
+		return err
+	}
+	for _, step := range [...]func() error{
+		c.state,
+		func() error { return c.named(bucketMarks) },
+		func() error { return c.named(bucketLate) },
+		func() error { return c.named(bucketInputs) },
+		c.packets, c.journal, c.outbox, c.parked, c.rejected,
+	} {
+		if err = step(); err != nil {
+			break
+		}
+	}
+	if err != nil && !errors.Is(err, errEnough) {
+		return errors.Join(err, c.w.tx.Rollback())
+	}
+	return errors.Join(err, c.commit())
+}
+
+func (c *carrier) begin() error {
+	tx, err := c.db.Begin(true)
+	if err == nil {
+		c.w.tx, c.size = tx, 0
+	}
+	return err
+}
+
+// commit ends the transaction, within the shares of the new file.
+func (c *carrier) commit() error {
+	err := errors.Join(c.w.evictDown(0, c.w.lim.outbox, c.w.lim.points), c.w.trimParked(), c.w.trimRejected(), c.w.putCounters(c.s.floor.get()))
+	if err != nil {
+		return errors.Join(err, c.w.tx.Rollback())
+	}
+	return c.w.tx.Commit()
+}
+
+// put puts one value and begins a new transaction now and then.
+func (c *carrier) put(bucket string, k, v []byte) error {
+	if err := c.w.bucket(bucket).Put(k, v); err != nil {
+		return err
+	}
+	return c.step(len(k) + len(v))
+}
+
+func (c *carrier) step(size int) error {
+	if c.size += size; c.size < carryStep {
+		return nil
+	}
+	if time.Now().After(c.end) {
+		return errEnough
+	}
+	if err := c.commit(); err != nil {
+		return err
+	}
+	return c.begin()
+}
+
+// lost counts what cannot be read, and goes on.
+func (c *carrier) lost(error) error { c.sum.Faults++; return nil }
+
+func (c *carrier) state() error {
+	state := c.w.tx.Bucket([]byte(bucketState))
+	for _, name := range [...]string{keyState, keyHeld, keyAliases} {
+		data, err := c.base.blob(name)
+		if err != nil {
+			_ = c.lost(err)
+			continue
+		}
+		if err := putBlob(state, name, data); err != nil {
+			return err
+		}
+		c.sum.State = c.sum.State || name == keyState && data != nil
+	}
+	return nil
+}
+
+func (c *carrier) named(bucket string) error {
+	return c.base.named(bucket, func(k, data []byte) error {
+		return c.put(bucket, append([]byte(nil), k...), seal(k, data))
+	}, c.lost)
+}
+
+func (c *carrier) packets() error {
+	return c.base.records(bucketPackets, func(n uint64, data []byte) error {
+		if _, err := unpackPackets(data); err != nil {
+			return c.lost(err)
+		}
+		c.w.c.NextRecord = max(c.w.c.NextRecord, n+1)
+		size, err := putRecord(c.w.bucket(bucketPackets), n, data)
+		return errors.Join(err, c.step(int(size)))
+	}, c.lost)
+}
+
+func (c *carrier) journal() error {
+	var u unpacker
+	return c.base.records(bucketJournal, func(n uint64, data []byte) error {
+		entries, err := u.unpack(data)
+		if err != nil {
+			return c.lost(err)
+		}
+		size, err := putRecord(c.w.bucket(bucketJournal), n, data)
+		if err != nil {
+			return err
+		}
+		c.w.c.NextRecord = max(c.w.c.NextRecord, n+1)
+		c.w.c.Records++
+		c.w.c.Bytes[inJournal] += size
+		c.sum.Records++
+		c.sum.Readings += int64(len(entries))
+		return c.step(int(size))
+	}, c.lost)
+}

@@ -1,0 +1,69 @@
+package buffer
+
+import (
+	"math"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// commitPages is what a commit writes beside its data: meta page, roots, branches, and leaves that data are added to.
+const commitPages = 32
+
+// makeRoom evicts points in a transaction of its own when b might not find the pages it needs. The shares usually see to that;
+// it comes about when many half-empty pages are left, by points superseded one here and one there, or by a lowered cap.
+// Pages freed by a transaction can only be used by the next, so b itself cannot do it. The caller holds s.writing.
+func (s *Store) makeRoom(b *Batch) error {
+	var size int64
+	if err := s.view(func(tx *bolt.Tx) error { size = tx.Size(); return nil }); err != nil {
+		return err
+	}
+	st := s.db.Stats()
+	free := s.lim.pages - size/pageSize + int64(st.FreePageN+st.PendingPageN)
+	missing := s.need(b) - free
+	bytes := s.cur.Load().Bytes[inOutbox]
+	if missing <= 0 || bytes == 0 {
+		return nil
+	}
+	return s.write(func(w *writer) error {
+		return w.evictDown(b.Protect, max(bytes-2*missing*pageSize, 0), math.MaxInt64)
+	})
+}
+
+// need is a generous guess at the pages that b dirties.
+func (s *Store) need(b *Batch) int64 {
+	c := s.cur.Load()
+	n := int64(len(b.State) + len(b.Held) + packetSize*len(b.Packets))
+	for i := range b.Journal {
+		n += EntrySize(b.Journal[i])
+	}
+	for i := range b.Points {
+		n += int64(len(b.Points[i].Line)+len(b.Points[i].Series)) + 64
+	}
+	var raw int64
+	for i := range b.Rejected {
+		raw += int64(len(b.Rejected[i].Payload)+len(b.Rejected[i].Topic)) + maxReason
+	}
+	var parked int64
+	for i := range b.Settle {
+		parked += int64(len(b.Settle[i].Parked))
+	}
+	parked *= c.Bytes[inOutbox]/max(c.Points.Queued, 1) + maxReason
+	for i := range b.Readmitted {
+		if keep := b.Readmitted[i].Keep; keep != nil {
+			raw += int64(len(keep.Payload)+len(keep.Topic)) + maxReason
+		}
+	}
+	n += min(raw, max(s.lim.rejected, 0)) + min(parked, s.lim.parked)
+	n += s.requeued(b)
+	scattered := min(int64(len(b.Marks)+len(b.Late)), s.lim.pages/32) // each may be on a page of its own
+	return n/pageSize*4/3 + scattered + commitPages
+}
+
+// requeued is about what the points take that go back to the outbox.
+func (s *Store) requeued(b *Batch) int64 {
+	c := s.cur.Load()
+	if b.RequeueAll {
+		return c.Bytes[inParked]
+	}
+	return int64(len(b.Requeue)) * c.Bytes[inParked] / max(c.Points.Parked, 1)
+}
