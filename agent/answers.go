@@ -1,0 +1,126 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"edgeagent/buffer"
+	"edgeagent/configs"
+	"edgeagent/uplink"
+)
+
+// Bounds of one look at the store: no transaction stays open while an answer is written.
+const (
+	answerPoints = 1000
+	answerBytes  = 1 << 20
+)
+
+func storeStats(store *buffer.Store) StoreStats {
+	c := store.Counts()
+	return StoreStats{Stats: store.Stats(), Floor: instant(store.Floor()), Points: c, Balanced: c.Balanced()}
+}
+
+// eachParked calls fn with every parked point, oldest first.
+func eachParked(ctx context.Context, store *buffer.Store, fn func(buffer.Parked) error) error {
+	for after := uint64(0); ; {
+		list, err := store.ParkedAfter(after, answerPoints)
+		if err != nil {
+			return fmt.Errorf("read parked points: %w", err)
+		}
+		if len(list) == 0 {
+			return ctx.Err()
+		}
+		for _, p := range list {
+			if err := errors.Join(ctx.Err(), fn(p)); err != nil {
+				return err
+			}
+		}
+		after = list[len(list)-1].Seq
+	}
+}
+
+// writeParked writes a JSON list, one point a line.
+func writeParked(ctx context.Context, store *buffer.Store, out io.Writer) error {
+	sep := "[\n"
+	err := eachParked(ctx, store, func(p buffer.Parked) error {
+		at := time.Unix(0, p.Time).UTC().Format(time.RFC3339)
+		text, err := json.Marshal(ParkedPoint{Seq: p.Seq, Time: at, Reason: p.Reason, Line: string(p.Line)})
+		if err != nil {
+			return fmt.Errorf("encode point %d: %w", p.Seq, err)
+		}
+		_, err = fmt.Fprintf(out, "%s%s", sep, text)
+		sep = ",\n"
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	end := "\n]\n"
+	if sep == "[\n" {
+		end = "[]\n"
+	}
+	_, err = io.WriteString(out, end)
+	return err
+}
+
+// writeLines writes the queued points and then the parked ones as line protocol, with times in ns. Whoever gets them may offer them to a
+// server, so the floor is raised first, as for the uplink.
+func writeLines(ctx context.Context, store *buffer.Store, out io.Writer) error {
+	write := func(line []byte) error {
+		if len(line) == 0 {
+			return nil // of a point that could not be encoded
+		}
+		_, err := out.Write(append(line, '\n'))
+		return err
+	}
+	for after := uint64(0); ; {
+		points, err := store.Peek(after, answerPoints, answerBytes)
+		if err != nil {
+			return err
+		}
+		if len(points) == 0 {
+			break
+		}
+		if err := store.Offered(points); err != nil && !errors.Is(err, buffer.ErrReadOnly) && !errors.Is(err, buffer.ErrFull) {
+			return err // where the floor cannot be written the points are worth more
+		}
+		for _, p := range points {
+			if err := errors.Join(ctx.Err(), write(p.Line)); err != nil {
+				return err
+			}
+		}
+		after = points[len(points)-1].Seq
+	}
+	return eachParked(ctx, store, func(p buffer.Parked) error { return write(p.Line) })
+}
+
+// writeLate writes the late readings that the store still remembers as line protocol.
+func writeLate(store *buffer.Store, cfg *configs.Config, out io.Writer) error {
+	encoder, err := uplink.NewEncoder(identityOf(cfg))
+	if err != nil {
+		return err
+	}
+	for after := uint64(0); ; {
+		entries, last, err := store.LateAfter(after, answerPoints)
+		if err != nil {
+			return err
+		}
+		if last == 0 {
+			return nil
+		}
+		for _, e := range entries {
+			line, err := encoder.LateReading(nil, e.Series, e.Time, e.Value)
+			if err != nil {
+				continue // its late count is reported all the same
+			}
+			if _, err := out.Write(append(line, '\n')); err != nil {
+				return err
+			}
+		}
+		after = last
+	}
+}

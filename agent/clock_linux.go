@@ -1,0 +1,15 @@
+package agent
+
+import "golang.org/x/sys/unix"
+
+// synchronised asks the kernel whether something (NTP, PTP, a radio clock) disciplines its clock. Where the call does not
+// exist or is not allowed nothing speaks against the clock. See adjtimex(2): the state TIME_ERROR is an unsynchronised
+// clock, and so is the status flag STA_UNSYNC.
+func synchronised() bool {
+	var t unix.Timex
+	state, err := unix.Adjtimex(&t)
+	if err != nil {
+		return true
+	}
+	return state != unix.TIME_ERROR && t.Status&unix.STA_UNSYNC == 0
+}

@@ -1,0 +1,171 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"edgeagent/buffer"
+)
+
+// Pauses between attempts of a commit that the disk refuses. Each attempt costs the store a scan of its file, so they are
+// paced.
+const (
+	commitRetryMin = time.Second
+	commitRetryMax = 15 * time.Second
+	commitWarn     = time.Minute // a refusing disk is told again so often
+)
+
+// rejectedPerCommit bounds the raw messages kept with one commit, so that a flood of bad ones does not swell it.
+const rejectedPerCommit = 128 << 10
+
+// commits is what waits for the next commit beside the engine's batch, and how commits have fared.
+type commits struct {
+	batch    buffer.Batch // reused
+	conn     uint64
+	acks     []uint16 // of conn, in order of arrival
+	orphans  bool     // the batch holds messages of an earlier connection, which nobody can acknowledge now
+	settles  []settle // answered already if a commit failed with them
+	rejected []buffer.Raw
+	rawBytes int
+
+	readmitted []buffer.Readmission // messages read in again
+	requeue    []uint64             // parked points asked back; only for the commit at hand
+	requeueAll bool
+
+	err      error
+	retryAt  time.Duration // Up
+	pause    time.Duration
+	warnedAt time.Duration
+	swallow  int
+}
+
+func (c *commits) failing() bool { return c.err != nil }
+
+// beyondRepair reports whether commits fail for a cause that does not pass.
+func (c *commits) beyondRepair() bool {
+	return errors.Is(c.err, buffer.ErrBroken) || errors.Is(c.err, buffer.ErrInDoubt)
+}
+
+// waiting reports whether a settlement waits, which a commit must not leave waiting.
+func (c *commits) waiting() bool { return len(c.settles) > 0 }
+
+// connected starts a connection: what an earlier one brought can no longer be acknowledged there, and comes again.
+func (c *commits) connected(conn uint64) {
+	c.orphans = c.orphans || len(c.acks) > 0
+	c.conn, c.acks = conn, c.acks[:0]
+}
+
+func (c *commits) unacked(conn uint64, id uint16) {
+	if conn == c.conn {
+		c.acks = append(c.acks, id)
+	}
+}
+
+// reject keeps a rejected message for the ring, within bounds.
+func (c *commits) reject(r buffer.Raw) {
+	if size := len(r.Topic) + len(r.Payload); c.rawBytes+size <= rejectedPerCommit {
+		c.rawBytes += size
+		c.rejected = append(c.rejected, r)
+	}
+}
+
+// settle takes a settlement of the uplink in and commits it at once, with all that waits.
+func (a *Agent) settle(s settle) {
+	a.commits.settles = append(a.commits.settles, s)
+	_ = a.commit() // has been logged, and the settlement is kept
+}
+
+// commit makes everything that waits durable in one transaction, and then, and only then, acknowledges. After a failure
+// nothing is given up: the same batch, with what has come meanwhile, is tried again later.
+func (a *Agent) commit() error {
+	c := &a.commits
+	up := a.up()
+	if c.failing() && up < c.retryAt {
+		a.answerSettles()
+		return c.err
+	}
+	record, err := a.write(up)
+	a.answerSettles()
+	if err == nil && record != a.engine.Record() {
+		err = fmt.Errorf("%w: BUG: record %d was committed as %d", buffer.ErrBroken, a.engine.Record(), record)
+	}
+	if err != nil {
+		a.commitFailed(err, up)
+		return err
+	}
+	a.committed(&c.batch)
+	return nil
+}
+
+// write fills the batch with all that waits and has the store commit it; it returns the number of the record.
+func (a *Agent) write(up time.Duration) (uint64, error) {
+	c := &a.commits
+	b := &c.batch
+	if err := a.engine.Fill(b); err != nil {
+		return 0, err
+	}
+	a.aliases.fill(b)
+	a.packets.fill(b, a.engine.Record(), up)
+	b.Settle = b.Settle[:0]
+	for _, s := range c.settles {
+		b.Settle = append(b.Settle, s.settlement)
+	}
+	b.Rejected, b.Protect = c.rejected, a.outbox.inFlight.Load()
+	b.Readmitted, b.Requeue, b.RequeueAll = c.readmitted, c.requeue, c.requeueAll
+	return a.store.Commit(b)
+}
+
+// answerSettles tells the uplink that its settlements are on disk, or taken over: it need not wait for a disk that refuses.
+func (a *Agent) answerSettles() {
+	for i := range a.commits.settles {
+		if s := &a.commits.settles[i]; s.done != nil {
+			close(s.done)
+			s.done = nil
+		}
+	}
+}
+
+// committed acknowledges the batch and starts the next.
+func (a *Agent) committed(b *buffer.Batch) {
+	c := &a.commits
+	record, points := a.engine.Record(), len(b.Points)
+	a.engine.Committed(b)
+	a.engine.Requeued(&b.Requeued)
+	a.packets.committed(b)
+	a.aliases.committed()
+	acked := a.client.Ack(c.conn, c.acks)
+	up := a.up()
+	if acked && !c.orphans {
+		a.packets.acked(record, up)
+	}
+	a.pace.committed(acked, up)
+	c.acks, c.orphans, c.settles = c.acks[:0], false, c.settles[:0]
+	clear(c.rejected)
+	c.rejected, c.rawBytes = c.rejected[:0], 0
+	c.readmitted = nil
+	if points > 0 || b.Requeued.Points > 0 {
+		a.outbox.wake()
+	}
+	if c.failing() {
+		a.log.Info("store: writes again", "batch", record)
+	}
+	c.err, c.pause, c.swallow = nil, 0, 0
+}
+
+// commitFailed plans the next attempt and says why, at most once a minute.
+func (a *Agent) commitFailed(err error, up time.Duration) {
+	c := &a.commits
+	first := c.err == nil
+	c.err = err
+	c.pause = min(max(2*c.pause, commitRetryMin), commitRetryMax)
+	c.retryAt = a.up() + c.pause
+	if !first && up-c.warnedAt < commitWarn {
+		c.swallow++
+		return
+	}
+	c.warnedAt = up
+	a.log.Warn("store: cannot write; readings stay unacknowledged at the broker, uploads go on", "error", err,
+		"waiting", a.pace.messages, "repeated", c.swallow)
+	c.swallow = 0
+}

@@ -1,0 +1,202 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"edgeagent/buffer"
+	"edgeagent/configs"
+)
+
+// The actions of a Request.
+const (
+	ActionStats   = "stats"   // answers with StoreStats
+	ActionParked  = "parked"  // answers with a list of ParkedPoint
+	ActionRequeue = "requeue" // answers with RequeueResult
+	ActionReadmit = "readmit" // answers with Readmitted
+	ActionExport  = "export"  // answers with line protocol
+)
+
+// A Request is what the buffer commands ask of whoever has the store open: the running agent by its control socket, or else the
+// command itself. Answers are JSON, but for lines.
+type Request struct {
+	Action string   `json:"action"`
+	Seqs   []uint64 `json:"seqs,omitempty"`    // requeue: these, ascending
+	All    bool     `json:"all,omitempty"`     // requeue: all that are parked
+	DryRun bool     `json:"dry_run,omitempty"` // readmit: only look
+	Late   bool     `json:"late,omitempty"`    // export: late readings instead of points
+}
+
+// StoreStats is the store in numbers.
+type StoreStats struct {
+	buffer.Stats
+	Floor    string             `json:"floor"` // F, RFC 3339; "" while nothing was offered to a server
+	Points   buffer.PointCounts `json:"points"`
+	Balanced bool               `json:"balanced"`
+}
+
+// A ParkedPoint is one point that the server refused.
+type ParkedPoint struct {
+	Seq    uint64 `json:"seq"`
+	Time   string `json:"time"` // when it was refused, RFC 3339
+	Reason string `json:"reason"`
+	Line   string `json:"line"`
+}
+
+// A RequeueResult is what became of parked points that were asked back, and what is there now.
+type RequeueResult struct {
+	Requeued int64    `json:"requeued"`
+	NoLine   int64    `json:"no_line"` // stay parked, since no line could be made of them
+	Missing  []uint64 `json:"missing"` // asked for, but not parked
+	Queued   int64    `json:"queued"`  // now
+	Parked   int64    `json:"parked"`  // now
+}
+
+// errStopping is returned for requests that come while the agent stops.
+var errStopping = errors.New("the agent is stopping; ask again when it has stopped or runs again")
+
+// An ask is a request to the run loop, the one owner of the state.
+type ask struct {
+	fn   func() error
+	done chan error // has room for the answer
+}
+
+// do has fn run by the run loop, or at once where nothing runs.
+func (a *Agent) do(ctx context.Context, fn func() error) error {
+	if a.alone {
+		return errors.Join(ctx.Err(), fn())
+	}
+	q := ask{fn, make(chan error, 1)}
+	select {
+	case a.asks <- q:
+		return <-q.done
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Control carries out a Request beside the run loop, which does the writing.
+func (a *Agent) Control(ctx context.Context, in io.Reader, out io.Writer) error {
+	var req Request
+	d := json.NewDecoder(in)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&req); err != nil {
+		return fmt.Errorf("decode request: %w; are command and agent of the same version?", err)
+	}
+	return a.carryOut(ctx, req, out)
+}
+
+func (a *Agent) carryOut(ctx context.Context, req Request, out io.Writer) error {
+	switch req.Action {
+	case ActionRequeue:
+		done, err := a.requeue(ctx, req.Seqs, req.All)
+		if err != nil {
+			return err
+		}
+		return writeRequeued(a.store, done, out)
+	case ActionReadmit:
+		sum, err := a.readmit(ctx, req.DryRun)
+		return errors.Join(err, writeJSON(out, sum))
+	}
+	return look(ctx, a.store, a.cfg, req, out)
+}
+
+// look carries out the requests that only read.
+func look(ctx context.Context, store *buffer.Store, cfg *configs.Config, req Request, out io.Writer) error {
+	switch req.Action {
+	case ActionStats:
+		return writeJSON(out, storeStats(store))
+	case ActionParked:
+		return writeParked(ctx, store, out)
+	case ActionExport:
+		if req.Late {
+			return writeLate(store, cfg, out)
+		}
+		return writeLines(ctx, store, out)
+	}
+	return fmt.Errorf("unknown action %q; are command and agent of the same version?", req.Action)
+}
+
+// ControlStopped carries out a Request on the store of an agent that does not run. What only reads changes nothing on disk, but that
+// an export of points raises the floor.
+func ControlStopped(ctx context.Context, o Options, req Request, out io.Writer) error {
+	switch req.Action {
+	case ActionRequeue:
+		return requeueStopped(o, req, out)
+	case ActionReadmit:
+		return readmitStopped(ctx, o, req, out)
+	}
+	store, err := buffer.OpenReadOnly(o.store())
+	if err != nil {
+		return err
+	}
+	return errors.Join(look(ctx, store, o.Config, req, out), store.Close())
+}
+
+func requeueStopped(o Options, req Request, out io.Writer) error {
+	store, err := openExisting(o)
+	if err != nil {
+		return err
+	}
+	b := buffer.Batch{Requeue: req.Seqs, RequeueAll: req.All}
+	_, err = store.Commit(&b)
+	if err == nil {
+		err = writeRequeued(store, b.Requeued, out)
+	}
+	return errors.Join(err, store.Close())
+}
+
+// store is how the store of the configuration is opened.
+func (o Options) store() buffer.Options {
+	s := storeOptions(o.Config, o.Config.Buffer.Dir, o.Logger)
+	s.Check, s.LockTimeout = o.Check, o.LockTimeout
+	return s
+}
+
+// openExisting opens a store to change it, and makes none.
+func openExisting(o Options) (*buffer.Store, error) {
+	options := o.store()
+	if !buffer.Exists(options) {
+		return nil, fmt.Errorf("there is no store in %s; is buffer.dir right?", options.Dir)
+	}
+	return buffer.Open(options)
+}
+
+// readmitStopped runs an agent without its connections over the store.
+func readmitStopped(ctx context.Context, o Options, req Request, out io.Writer) error {
+	if !buffer.Exists(o.store()) {
+		return fmt.Errorf("there is no store in %s; is buffer.dir right?", o.Config.Buffer.Dir)
+	}
+	a, err := Open(o)
+	if err != nil {
+		return err
+	}
+	a.alone = true
+	if err = a.begin(); err == nil {
+		err = a.carryOut(ctx, req, out)
+	}
+	return errors.Join(err, a.store.Close())
+}
+
+func writeRequeued(store *buffer.Store, done buffer.Requeued, out io.Writer) error {
+	c := store.Counts()
+	r := RequeueResult{Requeued: done.Points, NoLine: done.NoLine, Missing: done.Missing, Queued: c.Queued, Parked: c.Parked}
+	if r.Missing == nil {
+		r.Missing = []uint64{}
+	}
+	return writeJSON(out, r)
+}
+
+func writeJSON(out io.Writer, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode answer: %w", err)
+	}
+	if _, err := out.Write(append(text, '\n')); err != nil {
+		return fmt.Errorf("write answer: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package agent
+
+import (
+	"math"
+	"slices"
+
+	"edgeagent/buffer"
+	"edgeagent/reading"
+	"edgeagent/uplink"
+	"edgeagent/watermark"
+	"edgeagent/window"
+)
+
+// Rules are the rules of time that an Engine follows. Durations are in ns.
+type Rules struct {
+	Size, Allowed, Delay int64
+	PerSensor            bool // scope = "sensor": every sensor has a watermark of its own
+	Late                 watermark.Policy
+	Update               bool // emit = "update"
+	UpdateInterval       int64
+	MaxFuture            int64 // 0: nothing is too far ahead, but for BuildDate + 20 years
+	IdleTimeout          int64 // 0: silence never moves event time
+	MaxSensors           int
+	SensorExpiry         int64
+	BuildDate            int64 // ns since the epoch; a clock before it is wrong for certain
+}
+
+// keep is how long after its window's end a reading is remembered.
+func (r Rules) keep() int64 { return max(r.Allowed, r.Delay) }
+
+// A Moment is what the clocks say when something is judged. The engine reads none itself.
+type Moment struct {
+	Wall    int64 // ns since the epoch, UTC
+	Trusted bool  // the wall clock is known to be right
+	Online  int64 // ns for which the agent has listened: connected, subscribed, and past the first 30 s
+	Up      int64 // ns since the process started, monotonic
+}
+
+// An Input is one message, decoded.
+type Input struct {
+	Result   *reading.Result
+	Retained bool
+	Known    bool // a redelivery of a message that is committed or in the batch being built
+	Now      Moment
+}
+
+// An Engine is the state of the pipeline between decode and commit: it judges readings by the rules of time, keeps the
+// ledger, and collects what the next commit makes durable. One goroutine owns it; it does no I/O.
+type Engine struct {
+	rules    Rules
+	encoder  *uplink.Encoder
+	retained func(source uint16) reading.RetainPolicy
+	shape    Shape
+
+	// Node is stored with every commit; the agent around the engine owns it.
+	Node Node
+
+	// JournalFull reports whether the journal's share of the store would be passed by so many bytes more, as buffer.EntrySize
+	// counts them; nil is never.
+	JournalFull func(extra int64) bool
+
+	ledger       Ledger
+	arrivalTimed int64
+	ignored      int64
+	live         bool  // a live reading has been windowed in this store
+	born         int64 // what ends here or before may have been sent by an earlier store
+	floor        int64 // a window that ends here or before is gone, whatever W says
+	base         int64 // W that every new mark starts at: what is closed stays closed when scope changes or sensors expire
+	newest       int64 // largest M of all
+	horizon      int64 // nothing later than this ever passes
+	finalized    int64 // windows, since the store began
+
+	stream  *scope // scope = "stream"
+	sensors map[string]*sensor
+	last    *sensor // found last, nil if it is gone
+	eldest  int64   // no sensor's newest reading is older
+	late    window.Counters
+	held    []held
+
+	journal journal
+	batch   batch
+	verdict verdict
+	outputs []window.Output // reused
+	reports []window.Report
+}
+
+// A scope is what one watermark governs.
+type scope struct {
+	owner    *sensor // whose it is; nil for the stream's
+	mark     watermark.Mark
+	set      *window.Set
+	late     *window.LateCounts
+	lastM    int64 // M when something was last windowed
+	lastTime int64 // Moment.Online then
+}
+
+// name is the sensor's, "" for the stream.
+func (sc *scope) name() string {
+	if sc.owner == nil {
+		return ""
+	}
+	return sc.owner.name
+}
+
+// NewEngine is an engine that has seen nothing. The encoder makes lines; retained tells each source's rule for retained
+// messages.
+func NewEngine(rules Rules, encoder *uplink.Encoder, retained func(uint16) reading.RetainPolicy) *Engine {
+	e := &Engine{rules: rules, encoder: encoder, retained: retained, born: watermark.None, floor: watermark.None,
+		base: watermark.None, newest: watermark.None, horizon: rules.horizon(), sensors: make(map[string]*sensor),
+		eldest: math.MaxInt64, late: make(window.Counters)}
+	e.batch, e.journal.compactAt = newBatch(), defaultCompactAt
+	if !rules.PerSensor {
+		e.stream = e.newScope(nil)
+	}
+	return e
+}
+
+func (e *Engine) newScope(owner *sensor) *scope {
+	return &scope{
+		owner: owner,
+		mark:  watermark.Mark{M: watermark.None, W: e.base},
+		set:   window.NewSet(window.Spec{Size: e.rules.Size, Allowed: e.rules.Allowed, Keep: e.rules.keep()}),
+		late:  window.NewLateCounts(e.rules.Size, e.late),
+		lastM: watermark.None,
+	}
+}
+
+// Message judges all readings and refusals of one message, each after its predecessor has moved event time.
+func (e *Engine) Message(in Input) {
+	rs := in.Result.Readings
+	n := int64(len(rs) + len(in.Result.Refusals))
+	e.verdict.fresh()
+	if n == 0 {
+		if !in.Known {
+			e.ignored++
+		}
+		return
+	}
+	e.ledger.Received += n
+	if in.Known {
+		e.ledger.Duplicate += n
+		return
+	}
+	for _, r := range in.Result.Refusals {
+		e.reject(r.Reason)
+	}
+	if len(rs) > 1 {
+		slices.SortStableFunc(rs, byTime)
+	}
+	e.judgeAll(rs, in.Retained, in.Now)
+}
+
+// TooBig counts a message that was cut on the wire.
+func (e *Engine) TooBig(known bool) {
+	e.ledger.Received++
+	if known {
+		e.ledger.Duplicate++
+		return
+	}
+	e.ledger.Rejected[reading.TooBig]++
+}
+
+func byTime(a, b reading.Reading) int {
+	switch {
+	case a.Time < b.Time:
+		return -1
+	case a.Time > b.Time:
+		return 1
+	}
+	return 0
+}
+
+// Ledger is the ledger as it stands, the batch being built included.
+func (e *Engine) Ledger() Ledger { return e.ledger }
+
+// entry journals one remembered reading, or a bare tick.
+func (e *Engine) entry(kind buffer.EntryKind, series reading.Series, t int64, v float64) {
+	en := buffer.Entry{Series: series, Time: t, Value: v, Kind: kind}
+	e.batch.journal = append(e.batch.journal, en)
+	e.batch.bytes += buffer.EntrySize(en)
+	e.journal.add(e.batch.record, kind)
+}

@@ -1,0 +1,68 @@
+package agent
+
+import (
+	"edgeagent/buffer"
+	"edgeagent/reading"
+	"edgeagent/uplink"
+)
+
+// health queues one line about the agent itself, unless the clock is wrong for certain: it would land in another year.
+func (a *Agent) health() {
+	m := a.moment()
+	if m.Wall < a.engine.rules.BuildDate {
+		return
+	}
+	a.engine.Health(m.Wall, a.healthFields())
+}
+
+// Health queues a health line with the time t, ns.
+func (e *Engine) Health(t int64, fields []uplink.Field) {
+	line, err := e.encoder.Health(nil, t, fields)
+	e.queue(buffer.Point{Kind: buffer.Health}, line, err)
+}
+
+// healthFields are the books and the state of the agent. The keys are stable: dashboards and alerts rest on them.
+func (a *Agent) healthFields() []uplink.Field {
+	l, p, st := a.engine.ledger, a.store.Counts(), a.client.State()
+	stats := a.store.Stats()
+	fields := []uplink.Field{
+		uplink.Int("received", l.Received),
+		uplink.Int("windowed", l.Windowed),
+		uplink.Int("late", l.Late),
+		uplink.Int("duplicate", l.Duplicate),
+		uplink.Int("retained", l.Retained),
+		uplink.Int("rejected", l.Rejected.Sum()),
+	}
+	for i, n := range l.Rejected {
+		fields = append(fields, uplink.Int("rejected_"+reading.Reason(i).String(), n))
+	}
+	return append(fields,
+		uplink.Int("arrival_timed", a.engine.arrivalTimed),
+		uplink.Int("held", int64(len(a.engine.held))),
+		uplink.Int("ignored", a.engine.ignored),
+		uplink.Int("store_resets", a.engine.Node.Resets),
+		uplink.Int("rewinds", a.engine.Node.Rewinds),
+		uplink.Int("finalized", p.Finalized),
+		uplink.Int("updated", p.Updated),
+		uplink.Int("late_reports", p.LateReports),
+		uplink.Int("uploaded", p.Uploaded),
+		uplink.Int("queued", p.Queued),
+		uplink.Int("parked", p.Parked),
+		uplink.Int("evicted", p.Evicted),
+		uplink.Int("superseded", p.Superseded),
+		uplink.Int("sensors", int64(len(a.engine.sensors))),
+		uplink.Int("open_windows", a.engine.OpenWindows()),
+		uplink.Int("store_bytes", stats.FileBytes),
+		uplink.Int("uptime_s", int64(a.up().Seconds())),
+		uplink.Bool("clock_trusted", a.trusted),
+		uplink.Bool("connected", st.Connected),
+		uplink.Bool("balanced", l.Balanced() && p.Balanced()),
+	)
+}
+
+// OpenWindows counts the windows, over all series, that are not final yet.
+func (e *Engine) OpenWindows() int64 {
+	n := 0
+	e.eachScope(func(sc *scope) { n += sc.set.Open() })
+	return int64(n)
+}

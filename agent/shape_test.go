@@ -1,0 +1,144 @@
+package agent
+
+import (
+	"fmt"
+	"testing"
+
+	"edgeagent/reading"
+)
+
+// What each change of configuration on an old store does. Before it a@610, b@620 and, late, a@-600 have come; after it come
+// a@611 and b@621, of windows that have been sent then, a@999, and a@4000, which makes all before it final.
+var changes = []struct {
+	name           string
+	before, change func(*Setup)
+	closed, after  []string
+}{
+	{"nothing", nil, func(*Setup) {},
+		nil, []string{"late_drops a@600 count=1 max_lateness_s=1220 total=1", "a@600 count=2 max=5", "b@600 count=2 max=5", "a@900 count=1 max=6"}},
+	{"aggregates", nil, func(s *Setup) { s.Identity.Aggregates = []string{"count", "min"} },
+		nil, []string{"late_drops a@600 count=1 max_lateness_s=1220 total=1", "a@600 count=2 max=5 min=1", "b@600 count=2 max=5 min=1", "a@900 count=1 max=6 min=6"}},
+	{"larger size", nil, func(s *Setup) { s.Rules.Size = 10 * minute },
+		closedByStream, []string{"late_drops b@600 count=1 max_lateness_s=0 total=1", "late_drops a@1200 count=2 max_lateness_s=9 total=3"}},
+	{"smaller size", nil, func(s *Setup) { s.Rules.Size = minute },
+		closedByStream, []string{"late_drops b@600 count=1 max_lateness_s=0 total=1", "late_drops a@660 count=1 max_lateness_s=9 total=2", "a@960 count=1 max=6"}},
+	{"gateway id", nil, func(s *Setup) { s.Identity.Gateway = "g2" },
+		closedByStream, []string{"late_drops gateway=g2 a@600 count=2 max_lateness_s=1220 total=2",
+			"late_drops gateway=g2 b@600 count=1 max_lateness_s=0 total=1", "gateway=g2 a@900 count=1 max=6"}},
+	{"gateway tags", nil, func(s *Setup) { s.Identity.Tags = []reading.Tag{{Key: "site", Value: "x"}} },
+		closedByStream, []string{"late_drops site=x a@600 count=2 max_lateness_s=1220 total=2",
+			"late_drops site=x b@600 count=1 max_lateness_s=0 total=1", "site=x a@900 count=1 max=6"}},
+	{"measurement", nil, func(s *Setup) { s.Identity.Measurement = "temp" },
+		closedByStream, []string{"late_drops a@600 count=2 max_lateness_s=1220 total=2",
+			"late_drops b@600 count=1 max_lateness_s=0 total=1", "temp a@900 count=1 max=6"}},
+	{"timestamp to end", nil, func(s *Setup) { s.Identity.Timestamp = "end" },
+		closedByStream, []string{"late_drops a@600 count=2 max_lateness_s=1220 total=2",
+			"late_drops b@600 count=1 max_lateness_s=0 total=1", "a@1200 count=1 max=6"}},
+	{"timestamp to start: @900 is taken", func(s *Setup) { s.Identity.Timestamp = "end" }, func(s *Setup) { s.Identity.Timestamp = "start" },
+		[]string{"a@900 count=1 max=1", "b@900 count=1 max=1", "late_drops a@600 count=1 max_lateness_s=1220 total=1"},
+		[]string{"late_drops a@600 count=3 max_lateness_s=1220 total=3", "late_drops b@600 count=1 max_lateness_s=0 total=1"}},
+	{"scope to sensor", nil, func(s *Setup) { s.Rules.PerSensor = true },
+		closedByStream, []string{"a@900 count=1 max=6", "late_drops a@900 count=1 max_lateness_s=0 total=2"}},
+	{"scope to stream", func(s *Setup) { s.Rules.PerSensor = true }, func(s *Setup) { s.Rules.PerSensor = false },
+		[]string{"a@600 count=1 max=1", "late_drops a@600 count=1 max_lateness_s=1210 total=1", "b@600 count=1 max=1"},
+		[]string{"late_drops b@600 count=1 max_lateness_s=0 total=1", "a@900 count=1 max=6", "late_drops a@900 count=1 max_lateness_s=9 total=2"}},
+	{"size with scope sensor", func(s *Setup) { s.Rules.PerSensor = true }, func(s *Setup) { s.Rules.Size = 10 * minute },
+		[]string{"a@600 count=1 max=1", "late_drops a@600 count=1 max_lateness_s=1210 total=1", "b@600 count=1 max=1"},
+		[]string{"late_drops a@1200 count=2 max_lateness_s=0 total=3"}},
+}
+
+var closedByStream = []string{"a@600 count=1 max=1", "b@600 count=1 max=1", "late_drops a@600 count=1 max_lateness_s=1220 total=1"}
+
+func TestChangedConfiguration(t *testing.T) {
+	for _, c := range changes {
+		for restarts := range 3 {
+			name := fmt.Sprintf("%s, %d restarts later", c.name, restarts)
+			r := newRig(t, c.before)
+			r.live("a", 610, 1)
+			r.live("b", 620, 1)
+			r.live("a", -600, 1)
+			r.reopen(c.change)
+			n := r.waits(name+": closed", 0, c.closed...)
+			for range restarts {
+				r.reopen(nil)
+			}
+			r.live("a", 611, 5)
+			r.live("b", 621, 5)
+			r.live("a", 999, 6)
+			r.live("a", 4000, 7)
+			r.note()
+			r.waits(name, n, c.after...)
+		}
+	}
+}
+
+// With watermarks of their own, sensors that are behind the others lose nothing by a change of size.
+func TestChangedSizeLeavesSlowSensorsAlone(t *testing.T) {
+	for _, allowed := range []int64{0, 10 * minute} {
+		r := newRig(t, func(s *Setup) { s.Rules.PerSensor, s.Rules.Allowed = true, allowed })
+		r.live("a", 90000, 1)
+		r.live("slow", 10, 1)
+		r.reopen(func(s *Setup) { s.Rules.Size = 10 * minute })
+		r.live("slow", 599, 2)
+		r.counts("of a window whose first half has been sent", counts{"received": 3, "windowed": 2, "late": 1})
+		r.reopen(nil)
+		r.live("slow", 600, 3)
+		r.live("slow", 601, 3)
+		r.live("slow", 2400, 4)
+		r.counts("after it", counts{"received": 6, "windowed": 5, "late": 1})
+		r.note()
+		r.waits("in order", 0, "a@90000 count=1 max=1", "slow@0 count=1 max=1", "late_drops slow@0 count=1 max_lateness_s=0 total=1", "slow@600 count=2 max=3")
+	}
+}
+
+// A change that is killed between its commit and the next leaves watermarks where they were.
+func TestChangedScopeKilled(t *testing.T) {
+	r := newRig(t, func(s *Setup) { s.Rules.PerSensor = true })
+	r.live("a", 610, 1)
+	r.note()
+	r.setup.Rules.PerSensor = false
+	if _, err := Restore(r.store, r.setup); err != nil { // commits the change, and is then gone
+		t.Fatal(err)
+	}
+	r.restart()
+	r.mark("the stream has what the sensor had", "", 610, 900)
+}
+
+// A window of which readings may be forgotten already is not opened again by a longer allowance.
+func TestLongerAllowanceOpensNothingForgotten(t *testing.T) {
+	for _, perSensor := range []bool{false, true} {
+		r := newRig(t, func(s *Setup) { s.Rules.PerSensor = perSensor })
+		r.live("a", 0, 1)
+		r.live("a", 300, 2)
+		r.live("a", 700, 3)
+		r.live("a", 1900, 4)
+		r.puts("final", "a@0 count=1 max=1", "a@300 count=1 max=2", "a@600 count=1 max=3")
+		r.reopen(nil)
+		r.reopen(func(s *Setup) { s.Rules.Allowed = hour })
+		r.live("a", 301, 9)
+		r.counts("W is 1300: readings of the second window are forgotten", counts{"received": 5, "windowed": 4, "late": 1})
+		r.reopen(nil)
+		r.live("a", 302, 9)
+		r.counts("and stay so", counts{"received": 6, "windowed": 4, "late": 2})
+		r.live("a", 701, 9)
+		r.counts("those of the third are remembered", counts{"received": 7, "windowed": 5, "late": 2})
+		r.puts("its point is whole", "a@600 count=2 max=9")
+	}
+}
+
+func TestDelayOnAnOldStore(t *testing.T) {
+	for _, perSensor := range []bool{false, true} {
+		r := newRig(t, func(s *Setup) { s.Rules.PerSensor = perSensor })
+		r.live("a", 0, 1)
+		r.live("a", 700, 2)
+		r.live("b", 710, 2)
+		r.note()
+		r.reopen(func(s *Setup) { s.Rules.Delay = 5 * minute })
+		r.puts("a shorter delay moves W at start, before the first reading", "a@0 count=1 max=1")
+		r.mark("b", "b", 710, 410)
+		r.reopen(func(s *Setup) { s.Rules.Delay = hour })
+		r.mark("a longer one leaves it, for sensors too that had nothing to put out", "b", 710, 410)
+		r.live("b", 299, 3)
+		r.counts("late", counts{"received": 4, "windowed": 3, "late": 1})
+	}
+}

@@ -1,0 +1,151 @@
+package agent
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"edgeagent/buffer"
+	"edgeagent/configs"
+	"edgeagent/mqtt"
+	"edgeagent/reading"
+	"edgeagent/uplink"
+	"edgeagent/watermark"
+)
+
+func storeOptions(cfg *configs.Config, dir string, log *slog.Logger) buffer.Options {
+	return buffer.Options{
+		Dir:          dir,
+		MaxSize:      int64(cfg.Buffer.MaxSize),
+		MaxPoints:    cfg.Buffer.MaxPoints,
+		RejectedRing: int64(cfg.Buffer.RejectedRing),
+		FloorStep:    int64(cfg.Window.Size),
+		Logger:       log,
+	}
+}
+
+// setupOf is the engine's part of a configuration.
+func setupOf(cfg *configs.Config, decoder *reading.Decoder, buildDate time.Time) Setup {
+	rules := Rules{
+		Size:           int64(cfg.Window.Size),
+		Allowed:        int64(cfg.Window.AllowedLateness),
+		Delay:          int64(cfg.Watermark.Delay),
+		PerSensor:      cfg.Watermark.Scope == "sensor",
+		Update:         cfg.Window.Emit == "update",
+		UpdateInterval: int64(cfg.Window.UpdateInterval),
+		MaxFuture:      int64(cfg.Watermark.MaxFuture),
+		IdleTimeout:    int64(cfg.Watermark.IdleTimeout),
+		MaxSensors:     cfg.Buffer.MaxSensors,
+		SensorExpiry:   int64(cfg.Buffer.SensorExpiry),
+		BuildDate:      buildDate.UnixNano(),
+	}
+	if cfg.Watermark.Late == "event" {
+		rules.Late = watermark.ByEvent
+	}
+	return Setup{Rules: rules, Identity: identityOf(cfg), Retained: decoder.Retained}
+}
+
+func identityOf(cfg *configs.Config) uplink.Identity {
+	return uplink.Identity{
+		Gateway:     cfg.Gateway.ID,
+		Tags:        cfg.Gateway.Tags,
+		Measurement: cfg.Window.Measurement,
+		Timestamp:   cfg.Window.Timestamp,
+		Aggregates:  cfg.Window.Aggregates,
+		Update:      cfg.Window.Emit == "update",
+	}
+}
+
+func (a *Agent) newClient() (*mqtt.Client, error) {
+	m := a.cfg.MQTT
+	tlsConfig, err := tlsOf("mqtt.tls", m.TLS)
+	if err != nil {
+		return nil, err
+	}
+	var filters []mqtt.Filter
+	for _, f := range a.decoder.Filters() {
+		filters = append(filters, mqtt.Filter{Topic: f.Topic, QoS: f.QoS})
+		a.filters = append(a.filters, f.Topic)
+	}
+	var removed []string
+	for _, f := range a.engine.Node.Filters {
+		if !slices.Contains(a.filters, f) {
+			removed = append(removed, f)
+		}
+	}
+	return mqtt.New(mqtt.Config{
+		Brokers:         m.Brokers,
+		ClientID:        m.ClientID,
+		Username:        m.Username,
+		Password:        secretFile(m.PasswordFile, m.Password),
+		KeepAlive:       m.KeepAlive.Std(),
+		MaxMessageBytes: int(m.MaxMessageBytes),
+		TLS:             tlsConfig,
+		Filters:         filters,
+		Unsubscribe:     removed,
+		StatusTopic:     "edgeagent/" + a.cfg.Gateway.ID + "/status",
+		Logger:          a.log,
+	}), nil
+}
+
+func (a *Agent) newUplink() (*uplink.Uplink, error) {
+	u := a.cfg.Uplink
+	tlsConfig, err := tlsOf("uplink.tls", u.TLS)
+	if err != nil {
+		return nil, err
+	}
+	return uplink.New(uplink.Config{
+		URL:             u.URL,
+		API:             u.API,
+		Org:             u.Org,
+		Bucket:          u.Bucket,
+		Database:        u.Database,
+		RetentionPolicy: u.RetentionPolicy,
+		Username:        u.Username,
+		Password:        secretFile(u.PasswordFile, u.Password),
+		Token:           secretFile(u.TokenFile, u.Token),
+		BatchPoints:     u.BatchPoints,
+		BatchBytes:      int(u.BatchBytes),
+		Gzip:            u.Gzip,
+		Timeout:         u.Timeout.Std(),
+		RetryMin:        u.RetryMin.Std(),
+		RetryMax:        u.RetryMax.Std(),
+		TLS:             tlsConfig,
+		UserAgent:       "edgeagent/" + a.version,
+		Logger:          a.log,
+	}, a.outbox)
+}
+
+// tlsOf builds what a TLS section asks for; nil if it asks for nothing. The key names the section in errors.
+func tlsOf(key string, c configs.TLS) (*tls.Config, error) {
+	if c == (configs.TLS{}) {
+		return nil, nil
+	}
+	t := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify}
+	if c.CAFile != "" {
+		pem, err := os.ReadFile(c.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("%s.ca_file: %w", key, err)
+		}
+		t.RootCAs = x509.NewCertPool()
+		if !t.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s.ca_file: %s holds no PEM certificate", key, c.CAFile)
+		}
+	}
+	if c.CertFile != "" {
+		cert, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("%s.cert_file and key_file: %w", key, err)
+		}
+		t.Certificates = []tls.Certificate{cert}
+	}
+	return t, nil
+}
+
+// trimSecret takes the line end off that editors leave in secret files.
+func trimSecret(text []byte) string { return strings.TrimSpace(string(text)) }
