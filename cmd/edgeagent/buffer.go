@@ -1,0 +1,196 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"edgeagent/agent"
+	"edgeagent/buffer"
+	"edgeagent/configs"
+)
+
+// bufferCmd are the commands for the store in the data folder. While an agent runs it holds the lock; some of them then ask it by its control
+// socket.
+type bufferCmd struct {
+	Check   bufferCheckCmd   `cmd:"" help:"Check the store of a stopped agent; changes nothing."`
+	Stats   bufferStatsCmd   `cmd:"" help:"Show what is in the store; changes nothing."`
+	Compact bufferCompactCmd `cmd:"" help:"Rewrite the store of a stopped agent without its free pages."`
+	Salvage bufferSalvageCmd `cmd:"" help:"Carry over what can be read in a damaged store into the present one, of a stopped agent."`
+	Parked  bufferParkedCmd  `cmd:"" help:"List the points that the server refused, with its reasons."`
+	Requeue bufferRequeueCmd `cmd:"" help:"Have refused points sent again."`
+	Readmit bufferReadmitCmd `cmd:"" help:"Read rejected messages in again, after the configuration is mended."`
+	Export  bufferExportCmd  `cmd:"" help:"Write waiting points as line protocol, or the whole store for another card."`
+	Import  bufferImportCmd  `cmd:"" help:"Fill the store of a new card with an exported one."`
+	Rewind  bufferRewindCmd  `cmd:"" help:"Set event time back after a device's clock was far ahead."`
+}
+
+// lockWait is how long a command waits for a running agent to let go.
+const lockWait = time.Second
+
+// checkCommand is the hidden command by which a process of its own checks a store; see buffer.ChildCheck.
+const checkCommand = "internal-check"
+
+// storeCheck runs the check after an unclean stop in a process of this program; nil if the program cannot be found again.
+func storeCheck() buffer.CheckFunc {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return buffer.ChildCheck(self, checkCommand)
+}
+
+// bufferOptions are those of a store that no agent has open.
+func bufferOptions(cfg *configs.Config, s streams) buffer.Options {
+	return buffer.Options{
+		Dir:          cfg.Buffer.Dir,
+		MaxSize:      int64(cfg.Buffer.MaxSize),
+		MaxPoints:    cfg.Buffer.MaxPoints,
+		RejectedRing: int64(cfg.Buffer.RejectedRing),
+		FloorStep:    int64(cfg.Window.Size),
+		LockTimeout:  lockWait,
+		Check:        storeCheck(),
+		Logger:       newLogger(cfg.Log, s.err),
+	}
+}
+
+// stopped adds the next step to the error of a store that is in use.
+func stopped(err error) error {
+	if errors.Is(err, buffer.ErrLocked) {
+		return fmt.Errorf("%w; stop the agent first", err)
+	}
+	return err
+}
+
+type bufferCheckCmd struct{ configFlag }
+
+func (c bufferCheckCmd) Help() string {
+	return `Exit code 0 says that the store is sound, 1 that it is damaged, in use or not there. A damaged store needs no attention: the next start moves it aside and
+carries over what can be read in it.
+
+Example: edgeagent buffer check -c edgeagent.toml`
+}
+
+func (c bufferCheckCmd) Run(ctx context.Context, s streams) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	path := buffer.Path(cfg.Buffer.Dir)
+	if check := storeCheck(); check != nil {
+		if err := check(ctx, path); errors.Is(err, buffer.ErrDamaged) {
+			return err
+		}
+	}
+	bad, err := buffer.CheckFile(path) // what could end the process has been proven above
+	if err != nil {
+		return stopped(err)
+	}
+	fmt.Fprintf(s.out, "%s: sound\n", path)
+	if bad > 0 {
+		fmt.Fprintf(s.out, "%d records in it are damaged; the agent puts them into quarantine when it meets them\n", bad)
+	}
+	return nil
+}
+
+type bufferStatsCmd struct {
+	configFlag
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+func (c bufferStatsCmd) Help() string {
+	return `Works beside a running agent.
+
+Example: edgeagent buffer stats -c edgeagent.toml`
+}
+
+func (c bufferStatsCmd) Run(ctx context.Context, s streams) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	var st agent.StoreStats
+	if err := askForAnswer(ctx, cfg, s, agent.Request{Action: agent.ActionStats}, c.JSON, &st); err != nil || c.JSON {
+		return err
+	}
+	counts := st.Points
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "file\t%s of at most %s\n", kib(st.FileBytes), kib(st.MaxBytes))
+	fmt.Fprintf(w, "in use\t%s\n", kib(st.UsedBytes))
+	fmt.Fprintf(w, "journal\t%d records, %s\n", st.JournalRecords, kib(st.JournalBytes))
+	fmt.Fprintf(w, "queued\t%d points, %s\n", counts.Queued, kib(st.OutboxBytes))
+	fmt.Fprintf(w, "parked\t%d points, %s\n", counts.Parked, kib(st.ParkedBytes))
+	fmt.Fprintf(w, "rejected\t%d messages, %s\n", st.Rejected, kib(st.RejectedBytes))
+	fmt.Fprintf(w, "quarantine\t%d records\n", st.Quarantined)
+	fmt.Fprintf(w, "so far\t%d points made: %d uploaded, %d evicted, %d superseded\n", counts.Made(), counts.Uploaded, counts.Evicted, counts.Superseded)
+	fmt.Fprintf(w, "floor\t%s\n", cmp.Or(st.Floor, "none"))
+	return w.Flush()
+}
+
+// kib writes a size as people read it.
+func kib(n int64) string { return fmt.Sprintf("%d KiB", (n+1023)/1024) }
+
+type bufferCompactCmd struct{ configFlag }
+
+func (c bufferCompactCmd) Help() string {
+	return `The agent does this by itself when it starts and that pays. A power cut while it runs loses nothing.
+
+Example: edgeagent buffer compact -c edgeagent.toml`
+}
+
+func (c bufferCompactCmd) Run(s streams) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	from, to, err := buffer.Compact(bufferOptions(cfg, s))
+	if err != nil {
+		return stopped(err)
+	}
+	fmt.Fprintf(s.out, "%s before, %s now\n", kib(from), kib(to))
+	return nil
+}
+
+type bufferSalvageCmd struct {
+	configFlag
+	File string `arg:"" help:"The damaged file, such as edgeagent.db.damaged-20260304-1."`
+}
+
+func (c bufferSalvageCmd) Help() string {
+	return `A start on a damaged store has done this already; by hand it is for a file from another place, or for one that a full disk or slow card kept from being
+carried over whole. A store in which nothing has been stored yet takes all that is readable. One that has begun takes points, refused points and
+rejected messages: the readings of windows that were open belong to the store that counted them. To do it twice sends the points twice, which
+changes nothing at the server.
+
+Example: edgeagent buffer salvage -c edgeagent.toml /var/lib/edgeagent/edgeagent.db.damaged-20260304-1`
+}
+
+func (c bufferSalvageCmd) Run(s streams) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	sum, err := buffer.Rescue(bufferOptions(cfg, s), c.File)
+	if err != nil {
+		return stopped(err)
+	}
+	fmt.Fprintf(s.out, "carried over: %d points, %d refused points, %d readings of open windows, %d rejected messages; state: %s\n",
+		sum.Points, sum.Parked, sum.Readings, sum.Rejected, map[bool]string{true: "yes", false: "no"}[sum.State])
+	if sum.Faults > 0 || sum.Short {
+		fmt.Fprintf(s.out, "%d pages or records could not be read; ended early for want of time or room: %v\n", sum.Faults, sum.Short)
+	}
+	return nil
+}
+
+// internalCheckCmd is the process that checks a store after an unclean stop.
+type internalCheckCmd struct {
+	File string `arg:""`
+}
+
+func (c internalCheckCmd) Run(s streams) error {
+	return exitCode(buffer.CheckMain(c.File, s.err))
+}

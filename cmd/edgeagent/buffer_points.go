@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"edgeagent/agent"
+)
+
+type bufferParkedCmd struct {
+	configFlag
+	JSON bool `name:"json" help:"Print a JSON list."`
+}
+
+func (c bufferParkedCmd) Help() string {
+	return `Each point is shown with its number, the time of the refusal and the server's own reason. Works beside a running agent.
+
+Example: edgeagent buffer parked -c edgeagent.toml --json`
+}
+
+func (c bufferParkedCmd) Run(ctx context.Context, s streams) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	req := agent.Request{Action: agent.ActionParked}
+	if c.JSON {
+		return askStore(ctx, cfg, s, req, s.out)
+	}
+	var list []agent.ParkedPoint
+	if err := askForAnswer(ctx, cfg, s, req, false, &list); err != nil {
+		return err
+	}
+	for _, p := range list {
+		line := p.Line
+		if line == "" {
+			line = "(no line could be made of it)"
+		}
+		fmt.Fprintf(s.out, "%d  %s  %q\n    %q\n", p.Seq, p.Time, p.Reason, line)
+	}
+	fmt.Fprintf(s.out, "%d points parked\n", len(list))
+	return nil
+}
+
+type bufferRequeueCmd struct {
+	configFlag
+	JSON bool     `name:"json" help:"Print JSON."`
+	All  bool     `help:"All that are parked."`
+	Seqs []uint64 `arg:"" optional:"" name:"seq" help:"Numbers of parked points, as \"buffer parked\" shows them."`
+}
+
+func (c bufferRequeueCmd) Help() string {
+	return `Puts refused points back at the end of the queue, to be sent again: after the cause at the server is mended. They are the same points as before;
+one that is refused again is parked again. Works beside a running agent. Exit code 1 says that a number is not parked.
+
+Example: edgeagent buffer requeue -c edgeagent.toml --all`
+}
+
+func (c bufferRequeueCmd) Run(ctx context.Context, s streams) error {
+	if c.All == (len(c.Seqs) > 0) {
+		return usageError{errors.New("say which points: numbers as \"edgeagent buffer parked\" shows them, or --all")}
+	}
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	var r agent.RequeueResult
+	req := agent.Request{Action: agent.ActionRequeue, Seqs: c.Seqs, All: c.All}
+	if err := askForAnswer(ctx, cfg, s, req, c.JSON, &r); err != nil {
+		return err
+	}
+	if !c.JSON {
+		fmt.Fprintf(s.out, "%d points queued again; now %d queued, %d parked\n", r.Requeued, r.Queued, r.Parked)
+		if r.NoLine > 0 {
+			fmt.Fprintf(s.out, "%d points stay parked: no line could be made of them\n", r.NoLine)
+		}
+	}
+	if len(r.Missing) > 0 {
+		return fmt.Errorf("not parked: %s; \"edgeagent buffer parked\" lists what is", strings.Trim(fmt.Sprint(r.Missing), "[]"))
+	}
+	return nil
+}
+
+type bufferReadmitCmd struct {
+	configFlag
+	JSON   bool `name:"json" help:"Print JSON."`
+	DryRun bool `help:"Only say what could be read now; change nothing."`
+}
+
+func (c bufferReadmitCmd) Help() string {
+	return `After a source is mended: decodes the rejected messages that the store has kept once more, in order of arrival, and judges their readings as if they
+came now. What is accepted leaves the ring and moves in the ledger from rejected to its new column. Without --dry-run the agent must run
+with the mended configuration, or be stopped. A second run changes nothing.
+
+Example: edgeagent buffer readmit -c edgeagent.toml --dry-run`
+}
+
+func (c bufferReadmitCmd) Run(ctx context.Context, s streams) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	var r agent.Readmitted
+	if err := askForAnswer(ctx, cfg, s, agent.Request{Action: agent.ActionReadmit, DryRun: c.DryRun}, c.JSON, &r); err != nil {
+		return err
+	}
+	if c.JSON {
+		return nil
+	}
+	verb := "were"
+	if r.DryRun {
+		verb = "would be"
+	}
+	fmt.Fprintf(s.out, "%d rejected messages looked at: %d %s accepted, %d in part, %d are still refused; %d readings\n",
+		r.Messages, r.Accepted, verb, r.Partly, r.Refused, r.Readings)
+	for _, name := range sortedKeys(r.Columns) {
+		fmt.Fprintf(s.out, "  %-20s %+d\n", name, r.Columns[name])
+	}
+	return nil
+}
+
+type bufferExportCmd struct {
+	configFlag
+	Late bool   `xor:"what" help:"The late readings that are still remembered, instead of points."`
+	All  bool   `xor:"what" help:"The whole store, for \"buffer import\" on another card or machine; the agent must be stopped."`
+	File string `arg:"" help:"Where to; - is standard output."`
+}
+
+func (c bufferExportCmd) Help() string {
+	return `Writes the points that wait or are parked as line protocol with times in ns, for instance to carry them to the server on a stick; they stay in the store, and
+to send them twice changes nothing at the server. Works beside a running agent.
+
+With --all the file holds everything that another card needs to go on exactly where this one stops. Start no agent on the old card after that:
+both would go on from the same point.
+
+Example: edgeagent buffer export -c edgeagent.toml points.lp
+         edgeagent buffer export -c edgeagent.toml --all /media/stick/gw-07.store`
+}
+
+func (c bufferExportCmd) Run(ctx context.Context, s streams) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	var n int64
+	err = writeOut(s, c.File, func(w io.Writer) (err error) {
+		if c.All {
+			n, err = agent.ExportStore(storeOptions(cfg, s), w)
+			return stopped(err)
+		}
+		lines := &lineCounter{w: w}
+		err = askStore(ctx, cfg, s, agent.Request{Action: agent.ActionExport, Late: c.Late}, lines)
+		n = lines.lines
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	what := "lines"
+	if c.All {
+		what = "records"
+	}
+	fmt.Fprintf(s.err, "%d %s written\n", n, what)
+	return nil
+}

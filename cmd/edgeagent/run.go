@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+
+	"edgeagent/agent"
+	"edgeagent/configs"
+)
+
+type runCmd struct{ configFlag }
+
+func (c runCmd) Run(ctx context.Context, s streams) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	if err := cfg.CheckRun(); err != nil {
+		return err
+	}
+	log := newLogger(cfg.Log, s.err)
+	limit := limitMemory()
+	for _, w := range append(cfg.Warnings(), cfg.MemoryWarnings(limit)...) {
+		log.Warn("configuration: " + w)
+	}
+	v, date := built()
+	a, err := agent.Open(agent.Options{Config: cfg, Version: v, BuildDate: date, Logger: log, MemoryLimit: limit, Check: storeCheck()})
+	if err != nil {
+		return err
+	}
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, reloadSignals...)
+	defer signal.Stop(hup)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		for {
+			select {
+			case <-hup:
+				a.Reload()
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return a.Run(ctx)
+}
+
+// newLogger writes to w as the configuration asks. The level and format have been validated.
+func newLogger(c configs.Log, w io.Writer) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(c.Level))
+	opts := &slog.HandlerOptions{Level: level}
+	if c.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, opts))
+	}
+	return slog.New(slog.NewTextHandler(w, opts))
+}

@@ -1,0 +1,11 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+// reloadSignals have secrets read anew.
+var reloadSignals = []os.Signal{syscall.SIGHUP}
