@@ -1,0 +1,172 @@
+#!/usr/bin/env bash
+# The whole check of a change, as CI runs it. On Debian, as root, it first installs what the tests need; elsewhere it
+# says what is missing, and the tests that need it skip (with CI=true a skipped test is a failure).
+#
+#   scripts/test.sh           everything
+#   scripts/test.sh --quick   without race detector, ARM emulation and cross-building
+#   scripts/test.sh --long    with the soak tests at full length (EDGEAGENT_LONG=1)
+#
+# The last line sums up the tests; a step that failed and is no test counts as one failure. Exits 1 on any failure.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+# What runs under an emulated ARMv6 too: all that computes, and all that stores.
+arm_packages="./window ./watermark ./reading ./configs ./buffer ./agent ./sim"
+
+quick=
+timeout=10m # of the tests of one package
+for arg in "$@"; do
+  case $arg in
+    --quick) quick=1 ;;
+    --long) export EDGEAGENT_LONG=1 timeout=5h ;;
+    *) echo "test.sh: unknown argument $arg (known: --quick, --long)" >&2; exit 2 ;;
+  esac
+done
+
+have() { command -v "$1" >/dev/null 2>&1; }
+have go || { echo "test.sh: Go is not installed; the version in go.mod is needed: https://go.dev/dl/" >&2; exit 1; }
+
+work=$(mktemp -d)
+binfmt= # the emulator entry that this run registered, if it did
+cleanup() {
+  [ -z "$binfmt" ] || echo -1 > "$binfmt" 2>/dev/null
+  rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+counts=$work/counts
+failed_steps=()
+
+gobin=$(go env GOPATH)
+gobin=${gobin%%:*}/bin
+export PATH=$PATH:$gobin:/usr/sbin
+# Results do not hang on what a user's environment asks of Go, nor on who owns the checkout.
+export GOFLAGS=-buildvcs=false GOWORK=off
+unset GOOS GOARCH GOARM
+
+# step NAME COMMAND… runs a command, says how long it took, and goes on when it fails.
+step() {
+  local name=$1 from=$SECONDS
+  shift
+  echo "== $name"
+  if "$@"; then
+    echo "== $name: ok, $((SECONDS - from)) s"
+  else
+    echo "== $name: FAILED, $((SECONDS - from)) s"
+    failed_steps+=("$name")
+  fi
+}
+
+# tests ARGUMENTS… runs go test; its failures are counted test by test.
+tests() { "$work/gotest" -some -counts "$counts" ${no_skips:+-no-skips} -- -timeout "$timeout" "$@"; }
+no_skips=
+[ "${CI:-}" = true ] && no_skips=1
+
+# install gets the Debian packages that are missing and the InfluxDB server that tests talk to.
+install() {
+  local want=() policy=/usr/sbin/policy-rc.d made=
+  have mosquitto || want+=(mosquitto)
+  emulator >/dev/null || want+=(qemu-user-static)
+  have "$(go env CC)" || want+=(gcc libc6-dev)
+  have strace || want+=(strace)
+  have git || want+=(git)
+  if [ ${#want[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && have apt-get; then
+    # The broker's package would start a service: keep it from that while we install.
+    if [ ! -e $policy ]; then printf '#!/bin/sh\nexit 101\n' > $policy && chmod +x $policy && made=1; fi
+    apt-get -o DPkg::Lock::Timeout=600 -qq update >"$work/apt" 2>&1
+    DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 -qq install -y --no-install-recommends "${want[@]}" >>"$work/apt" 2>&1 ||
+      { echo "apt-get install ${want[*]} did not work:"; tail -5 "$work/apt"; }
+    [ -z "$made" ] || rm -f $policy
+    hash -r
+  fi
+  if ! have influxd; then
+    echo "building influxd 1.8.10 (a few minutes, once)"
+    CGO_ENABLED=0 GOBIN=$gobin go install github.com/influxdata/influxdb/cmd/influxd@v1.8.10 2>&1 | tail -5
+  fi
+  have mosquitto || echo "missing: mosquitto (apt-get install mosquitto): tests against a real broker skip"
+  have influxd || echo "missing: influxd 1.8.10: tests against a real server skip"
+  have strace || echo "missing: strace (apt-get install strace): tests that watch the order of writes skip"
+  [ -n "$quick" ] || emulator >/dev/null || echo "missing: qemu-arm (apt-get install qemu-user-static): nothing is run as ARMv6"
+  [ -n "$quick" ] || race_works || echo "missing: a C compiler (apt-get install gcc): tests run without the race detector"
+  [ -z "$no_skips" ] || { have mosquitto && have influxd && have strace && emulator >/dev/null && race_works; }
+}
+
+emulator() { command -v qemu-arm-static || command -v qemu-arm; }
+
+race_works() { have "$(go env CC)" && CGO_ENABLED=1 go build -race -o "$work/race" ./scripts/elfcheck >/dev/null 2>&1; }
+
+formatted() {
+  local files
+  files=$(git -c safe.directory="$(pwd -P)" ls-files -co --exclude-standard '*.go' 2>/dev/null | xargs -r ls 2>/dev/null) || files=$(find . -name '*.go' -not -path './dist/*')
+  files=$(gofmt -l $files) && [ -z "$files" ] || { echo "not formatted by gofmt:"; echo "$files"; return 1; }
+}
+
+# On 32-bit boards a plain 64-bit atomic needs an alignment that fields do not have; the atomic.Int64 types bring it.
+typed_atomics() {
+  ! grep -rnE 'atomic\.(Add|Load|Store|Swap|CompareAndSwap|And|Or)(Int|Uint)64\(' --include='*.go' . ||
+    { echo "use atomic.Int64 or atomic.Uint64 there"; return 1; }
+}
+
+staticcheck() { go tool -modfile=scripts/tools/go.mod staticcheck ./...; }
+
+# register_arm lets the kernel start ARM programs, so that programs under test can start themselves again. Where that
+# is not allowed, tests put $EDGEAGENT_TEST_EXEC in front of their children.
+register_arm() { # EMULATOR
+  local dir=/proc/sys/fs/binfmt_misc
+  GOARCH=arm GOARM=6 CGO_ENABLED=0 go build -o "$work/arm" ./scripts/elfcheck || return
+  ! "$work/arm" -h 2>&1 | grep -q Usage || return 0
+  [ "$(id -u)" = 0 ] && [ -z "${EDGEAGENT_NO_BINFMT:-}" ] || return 0
+  [ -e $dir/register ] || mount binfmt_misc -t binfmt_misc $dir 2>/dev/null || return 0
+  printf '%s' ':edgeagent-arm:M::\x7fELF\x01\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x28\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:'"$1"':F' \
+    2>/dev/null > $dir/register && binfmt=$dir/edgeagent-arm
+}
+
+arm_tests() {
+  local list=() p
+  for p in $arm_packages; do [ -d "$p" ] && list+=("$p"); done
+  GOARCH=arm GOARM=6 CGO_ENABLED=0 EDGEAGENT_TEST_EXEC=$qemu tests -exec "$qemu" "${list[@]}"
+}
+
+arm_end_to_end() {
+  EDGEAGENT_ARM_BINARY=$PWD/dist/edgeagent-linux-armv6 EDGEAGENT_TEST_EXEC=$qemu tests -count=1 -run ARM ./e2e
+}
+
+summary() {
+  local passed=0 failed=0 skipped=0 name
+  [ ! -s "$counts" ] || read -r passed failed skipped < "$counts"
+  for name in "${failed_steps[@]}"; do
+    echo "failed: $name"
+    case $name in tests*) ;; *) failed=$((failed + 1)) ;; esac # a test step's failures are in the counts
+  done
+  if [ ${#failed_steps[@]} -gt 0 ] && [ "$failed" = 0 ]; then failed=1; fi
+  if [ "$skipped" = 0 ]; then skipped=; else skipped=", $skipped skipped"; fi
+  echo "$passed passed, $failed failed$skipped"
+  [ "$failed" = 0 ]
+}
+
+go build -o "$work/gotest" ./scripts/gotest || { echo "0 passed, 1 failed"; exit 1; }
+step "tools" install
+step "gofmt" formatted
+step "vet" go vet ./...
+step "vet for 386" env GOARCH=386 CGO_ENABLED=0 go vet ./...
+step "vet for arm" env GOARCH=arm CGO_ENABLED=0 go vet ./...
+step "staticcheck" staticcheck
+step "typed atomics" typed_atomics
+if [ -n "$quick" ]; then
+  step "tests" tests ./...
+else
+  if race_works; then
+    CGO_ENABLED=1 step "tests with the race detector" tests -race ./...
+  else
+    step "tests" tests ./...
+  fi
+  if qemu=$(emulator); then
+    register_arm "$qemu"
+    step "tests as ARMv6" arm_tests
+  fi
+  step "cross-build" scripts/cross-build.sh --verify armv6
+  if [ -n "$qemu" ] && [ -d e2e ] && [ -x dist/edgeagent-linux-armv6 ]; then
+    step "tests of the ARMv6 binary" arm_end_to_end
+  fi
+fi
+summary
