@@ -212,8 +212,13 @@ func (a *Agent) checkClock() {
 // up is the time since the start, by the monotonic clock.
 func (a *Agent) up() time.Duration { return a.clock.Now().Sub(a.start) }
 
+// moment is now. A wall clock that was set back since it was last looked at is looked at first: readings of the true time
+// must not be judged as of the future by it.
 func (a *Agent) moment() Moment {
 	now := a.clock.Now()
+	if a.trusted && now.UnixNano() < a.engine.Node.TrustedWall {
+		a.checkClock()
+	}
 	up := now.Sub(a.start)
 	return Moment{Wall: now.UnixNano(), Trusted: a.trusted, Online: int64(a.online.at(up)), Up: int64(up)}
 }
