@@ -20,7 +20,7 @@ type Outbox interface {
 	// Peek copies out the oldest points after seq, at most maxPoints and maxBytes of lines (but at least one point if
 	// there is any). What it returns may be offered to the server: the floor is already on disk. It marks the
 	// returned points, and all before them, as in flight, which keeps them from being evicted or superseded until the
-	// next Peek. It may be called while points up to seq are in flight, to make the next batch ready.
+	// next Peek or Release (see Releaser). It may be called while points up to seq are in flight, to make the next batch ready.
 	Peek(ctx context.Context, after uint64, maxPoints, maxBytes int) ([]Entry, error)
 
 	// Newest copies out the newest point, for a probe; false if none is queued.
@@ -34,3 +34,8 @@ type Outbox interface {
 	// Ready gets a value when points may have come.
 	Ready() <-chan struct{}
 }
+
+// A Releaser is an Outbox that is told when nothing is in flight any more. Release is called before a wait for the server,
+// after which the batch is peeked anew: until then any point may be evicted or superseded, so that in a long outage the
+// oldest make room, not those that come.
+type Releaser interface{ Release() }

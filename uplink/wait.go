@@ -25,7 +25,17 @@ func (u *Uplink) holdOff(ctx context.Context, a answer) {
 		d = u.wait.next()
 	}
 	u.board.trouble(a, d)
+	u.release()
 	u.pause(ctx, d, a.outcome == denied)
+}
+
+// release gives a batch back of which nothing is known but what has been settled.
+func (u *Uplink) release() {
+	r, ok := u.outbox.(Releaser)
+	if ok && u.batch.unknown() {
+		u.batch, u.body, u.ahead = nil, nil, nil
+		r.Release()
+	}
 }
 
 // pause waits for d, until Reload or the end of ctx, or, if watch is set, until token or password change.
