@@ -19,9 +19,10 @@ const (
 )
 
 // A pace decides when to commit: when the oldest waiting message is an interval old, when the batch is full, or when the
-// broker has fallen silent because its in-flight limit is reached. That limit no broker tells. It is learned: a broker that
-// is silent at n unacknowledged messages and goes on right after they are acknowledged has a limit of n; one that sends
-// another message at n, or does not go on, has a higher one or just nothing to send. All times are Moment.Up.
+// broker has fallen silent because its in-flight limit is reached. That limit no broker tells, and some pass it now and
+// then. So what is learned is low, the least number of unacknowledged messages at which a silent broker was seen to wait for
+// them: it went on right after they were acknowledged. From low on a silence is asked: short at first; longer when an answer
+// came too late to tell; and when a silence that was long enough ends in nothing, low was too low. All times are Moment.Up.
 type pace struct {
 	interval time.Duration
 
@@ -30,15 +31,15 @@ type pace struct {
 	oldest   time.Duration // when the oldest of them came
 	unacked  int           // QoS 1 messages taken on this connection and not acknowledged
 
-	limit   int           // believed in-flight limit
-	sure    bool          // it has been seen to hold
-	proven  int           // the last limit seen to hold; 0 none. A broker may pass its limit once and keep it afterwards
-	trip    time.Duration // how long the broker took then to go on
-	doubt   int           // where the broker was silent and did not go on promptly: perhaps only the answer was slow; 0 none
-	slow    time.Duration // how slow
-	commits int           // at the limit since it was last tested
-	last    time.Duration
-	gap     time.Duration // smoothed time between messages
+	low      int           // from this many unacknowledged messages on the broker may be waiting
+	usual    int           // at this many it was seen to wait the last time
+	proven   bool          // it has been seen to wait at all
+	sure     bool          // and was so the last time: at the usual number no silence needs to be waited for
+	patience time.Duration // the least silence that tells something
+	trip     time.Duration // how long a broker that waited takes to go on
+	commits  int           // since it was last tested whether the broker sends more than that
+	last     time.Duration
+	gap      time.Duration // smoothed time between messages
 
 	hushed  int           // unacked when a silent broker was last acknowledged; 0 if the last commit tells nothing
 	hush    time.Duration // how long it had been silent
@@ -46,7 +47,7 @@ type pace struct {
 }
 
 func newPace(interval time.Duration) *pace {
-	return &pace{interval: interval, limit: firstLimit}
+	return &pace{interval: interval, low: firstLimit}
 }
 
 // took notes n messages of size bytes together that came by now, of which qos1 want an acknowledgement.
@@ -61,14 +62,17 @@ func (p *pace) took(n, qos1, bytes int, now time.Duration) {
 	if gap := (now - p.last) / time.Duration(n); gap < time.Second {
 		p.gap += (gap - p.gap) / 8
 	}
+	if p.sure && p.testing() && p.unacked >= p.usual {
+		p.sure = false // it sends on past that
+	}
 	p.last = now
 	p.messages += n
 	p.bytes += bytes
 	p.unacked += qos1
-	if p.unacked > p.limit {
-		p.limit, p.sure = p.unacked, false
-	}
 }
+
+// testing reports whether it is time to see whether the broker sends more than low.
+func (p *pace) testing() bool { return p.commits >= probeEvery }
 
 // learn judges, at the first message after a silent broker was acknowledged, whether it had been waiting for that.
 func (p *pace) learn(now time.Duration) {
@@ -77,33 +81,30 @@ func (p *pace) learn(now time.Duration) {
 	}
 	hushed, delay := p.hushed, now-p.ackedAt
 	p.hushed = 0
-	if p.waited(hushed, delay) {
-		p.limit, p.proven, p.doubt, p.sure, p.trip = hushed, hushed, 0, true, delay
+	if p.waited(delay) {
+		p.low, p.usual = min(p.low, hushed), hushed
+		p.proven, p.sure, p.patience = true, true, 0
+		p.trip = max(delay, p.trip-p.trip/4)
 		return
 	}
-	if p.doubt == 0 || hushed < p.doubt {
-		p.doubt, p.slow = hushed, delay
-	} else {
-		p.doubt = 0 // asked twice
+	p.sure = false
+	if enough := min(max(promptly, 5*delay), longestHush); p.hush < enough {
+		p.patience = enough
+		return
 	}
-	if hushed >= p.limit {
-		p.limit, p.sure = 2*hushed, false
-	}
-	if hushed >= p.proven {
-		p.proven = 0
-	}
+	p.low, p.proven, p.patience = max(2*hushed, p.low), false, 0
 }
 
-// waited reports whether a broker that was acknowledged after falling silent at hushed messages, and went on after delay,
-// had been waiting for that: it went on far sooner than its silence had lasted, or about as soon as before at this limit.
-func (p *pace) waited(hushed int, delay time.Duration) bool {
+// waited reports whether a broker that went on so long after it was acknowledged had been waiting for that: it went on far
+// sooner than its silence had lasted, or about as soon as it did before.
+func (p *pace) waited(delay time.Duration) bool {
 	switch {
 	case delay < promptly && 2*delay < p.hush+shortestHush:
 		return true
 	case delay < farthest && 4*delay < p.hush:
 		return true
 	}
-	return hushed == p.proven && delay <= 2*p.trip+shortestHush
+	return p.proven && delay <= 2*p.trip+shortestHush
 }
 
 // due reports whether to commit at now, when nothing more is queued, and else when to ask again; 0 for not before
@@ -116,17 +117,13 @@ func (p *pace) due(now time.Duration) (bool, time.Duration) {
 		return true, 0
 	}
 	wait := p.oldest + p.interval - now
-	if p.sure && p.unacked >= p.limit && p.commits < probeEvery {
-		return true, 0
-	}
-	quiet := min(max(shortestHush, 4*p.gap), longestHush)
-	switch {
-	case p.unacked >= p.limit, p.proven > 0 && p.unacked >= p.proven:
-	case p.doubt > 0 && p.unacked >= p.doubt:
-		quiet = max(quiet, promptly, min(5*p.slow, longestHush)) // long enough to tell
-	default:
+	if p.unacked < p.low {
 		return false, wait
 	}
+	if p.sure && p.unacked >= p.usual && !p.testing() {
+		return true, 0
+	}
+	quiet := min(max(shortestHush, 4*p.gap, p.patience), longestHush)
 	if now-p.last >= quiet {
 		return true, 0
 	}
@@ -141,8 +138,7 @@ func (p *pace) committed(acked bool, now time.Duration) {
 	if acked && p.unacked > 0 && !p.full() {
 		p.hushed, p.hush, p.ackedAt = p.unacked, now-p.last, now
 	}
-	p.commits++
-	if p.commits > probeEvery {
+	if p.commits++; p.commits > probeEvery {
 		p.commits = 0
 	}
 	p.messages, p.bytes, p.unacked = 0, 0, 0
@@ -150,5 +146,6 @@ func (p *pace) committed(acked bool, now time.Duration) {
 
 // connected starts a connection, on which nothing is in flight. Another broker may have another limit.
 func (p *pace) connected() {
-	p.unacked, p.hushed, p.sure, p.proven, p.doubt = 0, 0, false, 0, 0
+	p.unacked, p.hushed = 0, 0
+	p.proven, p.sure, p.patience = false, false, 0
 }
