@@ -13,6 +13,7 @@ const (
 	inParked
 	inRejected
 	inQuarantine
+	inSide
 	numAreas
 )
 
@@ -24,17 +25,19 @@ type counters struct {
 	NextSeq    uint64 // of the next point
 	NextRaw    uint64 // of the next rejected message
 	NextBad    uint64 // of the next record in quarantine
+	NextSide   uint64 // of the next late reading of the side output
 	Commits    uint64 // write transactions since the store began: tells whether a commit landed
 	Records    int64  // in the journal
 	Rejected   int64  // messages in the ring
 	Bad        int64  // records in quarantine
+	Side       int64  // late readings in the side output
 	Bytes      [numAreas]int64
 	Floor      int64 // as of this commit, in case the floor file is lost
 }
 
 // firstCounters are those of a store in which nothing has happened.
 func firstCounters() counters {
-	return counters{NextRecord: 1, NextSeq: 1, NextRaw: 1, NextBad: 1, Floor: reading.NoTime}
+	return counters{NextRecord: 1, NextSeq: 1, NextRaw: 1, NextBad: 1, NextSide: 1, Floor: reading.NoTime}
 }
 
 func (c *counters) encode() []byte {

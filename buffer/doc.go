@@ -23,6 +23,9 @@
 //	late        series              the late counter
 //	inputs      name                lines committed
 //	quarantine  number, part        a record that could not be decoded, with where it came from
+//	uplinks     name                how far an uplink has come, and its books
+//	side        number, part        one late reading of the side output
+//	lags        source, sensor      how late its readings come
 //
 // Numbers are big-endian, so that key order is age. Every value ends in a CRC-32C over its logical key and its data,
 // because bbolt has no checksum on its pages. Long values are cut into parts of at most 480 bytes: bbolt never splits a page

@@ -33,7 +33,7 @@ const exportMagic = "edgeagent-store 1\n"
 
 // exported are the buckets in the order of their numbers. New ones go to the end.
 var exported = [...]string{bucketState, bucketJournal, bucketPackets, bucketOutbox, bucketParked, bucketRejected,
-	bucketMarks, bucketLate, bucketInputs, bucketBad}
+	bucketMarks, bucketLate, bucketInputs, bucketBad, bucketUplinks, bucketSide, bucketLags}
 
 // Bounds of what Import reads before it has seen the checksum.
 const (

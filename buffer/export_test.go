@@ -88,7 +88,7 @@ func TestImportIsTheSameStore(t *testing.T) {
 // What cannot be the whole of an export leaves the store empty, and the file can be tried again.
 func TestImportRefusesDamagedFiles(t *testing.T) {
 	file := export(t, full(t, ring(options(t.TempDir()))))
-	cases := map[string][]byte{"empty": {}, "another file": []byte("hello\n"), "header alone": file[:len(exportMagic)], "more schema": bytes.Replace(file, []byte(`"schema":1`), []byte(`"schema":9`), 1)}
+	cases := map[string][]byte{"empty": {}, "another file": []byte("hello\n"), "header alone": file[:len(exportMagic)], "more schema": bytes.Replace(file, fmt.Appendf(nil, `"schema":%d`, schema), []byte(`"schema":9`), 1)}
 	r := seed(t)
 	for range 60 {
 		n := r.IntN(len(file))

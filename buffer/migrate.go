@@ -15,9 +15,9 @@ import (
 // A migration brings a store from one schema to the next, within one transaction.
 type migration func(tx *bolt.Tx) error
 
-// migrations are by the schema that they start from. There has been one schema so far. Whoever raises the constant schema adds the step here, and a test
+// migrations are by the schema that they start from. Whoever raises the constant schema adds the step here, and a test
 // like those of migrate_test.go with a file that the older version made.
-func migrations() map[uint64]migration { return nil }
+func migrations() map[uint64]migration { return map[uint64]migration{1: toSchema2} }
 
 // formerMark is in the name under which the file of an older version is kept, so that an upgrade can be rolled back.
 const formerMark = ".schema-"

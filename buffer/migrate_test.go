@@ -2,14 +2,19 @@ package buffer
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
 )
 
-// older makes the store in o.Dir one of schema 0: an invented one, in which the state is named "before".
+// invented is a schema before this one, in which the state is named "before".
+const invented = schema - 1
+
+// older makes the store in o.Dir one of the invented schema.
 func older(t *testing.T, o Options) {
 	t.Helper()
 	db, err := bolt.Open(Path(o.Dir), 0o600, o.bolt(day, 0))
@@ -19,7 +24,7 @@ func older(t *testing.T, o Options) {
 	err = db.Update(func(tx *bolt.Tx) error {
 		b := tx.Bucket([]byte(bucketState))
 		state, err := getBlob(b, keyState)
-		return errors.Join(err, putBlob(b, "before", state), putBlob(b, keyState, nil), putSealed(b, []byte(keySchema), numberKey(0)))
+		return errors.Join(err, putBlob(b, "before", state), putBlob(b, keyState, nil), putSealed(b, []byte(keySchema), numberKey(invented)))
 	})
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
@@ -27,7 +32,7 @@ func older(t *testing.T, o Options) {
 }
 
 func withSteps(o Options) Options {
-	o.migrations = map[uint64]migration{0: func(tx *bolt.Tx) error {
+	o.migrations = map[uint64]migration{invented: func(tx *bolt.Tx) error {
 		b := tx.Bucket([]byte(bucketState))
 		state, err := getBlob(b, "before")
 		return errors.Join(err, putBlob(b, keyState, state), putBlob(b, "before", nil))
@@ -47,7 +52,7 @@ func TestMigrate(t *testing.T) {
 	want := content(t, s)
 	closeChecked(t, s)
 	older(t, o)
-	kept := Path(o.Dir) + formerMark + "0"
+	kept := Path(o.Dir) + formerMark + strconv.Itoa(invented)
 
 	if _, err := OpenReadOnly(withSteps(o)); err == nil || !strings.Contains(err.Error(), "older version") {
 		t.Errorf("to look at it: %v", err)
@@ -100,7 +105,8 @@ func TestMigrateFails(t *testing.T) {
 	o := options(t.TempDir())
 	closeChecked(t, open(t, o))
 	older(t, o)
-	if _, err := Open(o); err == nil || !strings.Contains(err.Error(), "no way is known from schema 0") {
+	o.migrations = map[uint64]migration{}
+	if _, err := Open(o); err == nil || !strings.Contains(err.Error(), fmt.Sprint("no way is known from schema ", invented)) {
 		t.Errorf("without the step: %v", err)
 	}
 	closeChecked(t, open(t, withSteps(o))) // the file is as it was
@@ -112,7 +118,7 @@ func TestMigrateCut(t *testing.T) {
 	s := open(t, o)
 	commit(t, s, &Batch{State: []byte("x")})
 	closeChecked(t, s)
-	if err := os.Rename(Path(o.Dir), Path(o.Dir)+formerMark+"0"); err != nil {
+	if err := os.Rename(Path(o.Dir), Path(o.Dir)+formerMark+strconv.Itoa(invented)); err != nil {
 		t.Fatal(err)
 	}
 	if snap := load(t, open(t, o)); string(snap.State) != "x" || snap.Fresh {

@@ -15,8 +15,8 @@ const (
 	pageSize   = 4096 // on every machine: a Pi 5 has pages of 16 KiB, and a card may move between machines
 	minMaxSize = 1 << 20
 
-	// schema is the version of the layout. Version 1 is the first.
-	schema = 1
+	// schema is the version of the layout. Version 2 brought a position per uplink, the side output and the lags.
+	schema = 2
 )
 
 // Path is where the store of a data folder is.

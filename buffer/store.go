@@ -24,10 +24,16 @@ const (
 	bucketLate     = "late"
 	bucketInputs   = "inputs"
 	bucketBad      = "quarantine"
+	bucketUplinks  = "uplinks"
+	bucketSide     = "side"
+	bucketLags     = "lags"
 )
 
+// buckets are all there are, in the order in which they came; the first firstBuckets were there from schema 1 on.
 var buckets = [...]string{bucketState, bucketJournal, bucketPackets, bucketOutbox, bucketParked, bucketRejected,
-	bucketMarks, bucketLate, bucketInputs, bucketBad}
+	bucketMarks, bucketLate, bucketInputs, bucketBad, bucketUplinks, bucketSide, bucketLags}
+
+const firstBuckets = 10
 
 // The keys of the state bucket; the last three have parts.
 const (

@@ -74,10 +74,10 @@ func lostCommit(f *os.File) bool {
 	return err == nil && len(list) > 1 && list[0].counters.Commits > list[1].counters.Commits && list[0].faults+list[0].gaps == 0
 }
 
-// isRoot reports whether a page lists exactly the buckets of a store.
+// isRoot reports whether a page lists the buckets of a store, be it of an older schema.
 func (f *pageFile) isRoot(id uint64) bool {
 	n, _, err := f.node(id, 0)
-	if err != nil || !n.leaf || n.count != len(buckets) {
+	if err != nil || !n.leaf || n.count < firstBuckets {
 		return false
 	}
 	for i := range n.count {
@@ -98,7 +98,9 @@ func readWreck(f *pageFile, root uint64) *wreck {
 	}, w.fault)
 	data, err := w.number(keyCounters)
 	if err == nil {
-		w.counters, err = decodeCounters(data)
+		if w.counters, err = decodeCounters(data); err != nil {
+			w.counters, err = upCounters(data)
+		}
 	}
 	w.known = err == nil
 	for _, name := range [...]string{keyState, keyHeld, keyAliases} {
