@@ -22,6 +22,7 @@ type Rules struct {
 	IdleTimeout          int64 // 0: silence never moves event time
 	MaxSensors           int
 	SensorExpiry         int64
+	Share                Share // of the site's sensors
 	BuildDate            int64 // ns since the epoch; a clock before it is wrong for certain
 }
 
@@ -39,6 +40,7 @@ type Moment struct {
 // An Input is one message, decoded.
 type Input struct {
 	Result   *reading.Result
+	Topic    string // tells, where a site is shared, which agent counts what has no sensor
 	Retained bool
 	Known    bool // a redelivery of a message that is committed or in the batch being built
 	Now      Moment
@@ -62,6 +64,7 @@ type Engine struct {
 	ledger       Ledger
 	arrivalTimed int64
 	ignored      int64
+	elsewhere    elsewhere
 	live         bool  // a live reading has been windowed in this store
 	born         int64 // what ends here or before may have been sent by an earlier store
 	floor        int64 // a window that ends here or before is gone, whatever W says
@@ -128,21 +131,24 @@ func (e *Engine) newScope(owner *sensor) *scope {
 // Message judges all readings and refusals of one message, each after its predecessor has moved event time.
 func (e *Engine) Message(in Input) {
 	rs := in.Result.Readings
-	n := int64(len(rs) + len(in.Result.Refusals))
+	all, own := int64(len(rs)+len(in.Result.Refusals)), e.own(&in)
 	e.verdict.fresh()
-	if n == 0 {
-		if !in.Known {
+	if all == 0 {
+		if !in.Known && e.rules.Share.Has(in.Topic) {
 			e.ignored++
 		}
 		return
 	}
-	e.ledger.Received += n
+	e.ledger.Received += own
 	if in.Known {
-		e.ledger.Duplicate += n
+		e.ledger.Duplicate += own
 		return
 	}
-	for _, r := range in.Result.Refusals {
-		e.reject(r.Reason)
+	e.elsewhere.Count += all - own
+	if e.rules.Share.Has(in.Topic) {
+		for _, r := range in.Result.Refusals {
+			e.reject(r.Reason)
+		}
 	}
 	if len(rs) > 1 {
 		slices.SortStableFunc(rs, byTime)
@@ -151,7 +157,11 @@ func (e *Engine) Message(in Input) {
 }
 
 // TooBig counts a message that was cut on the wire.
-func (e *Engine) TooBig(known bool) {
+func (e *Engine) TooBig(topic string, known bool) {
+	if !e.rules.Share.Has(topic) {
+		e.elsewhere.Count++
+		return
+	}
 	e.ledger.Received++
 	if known {
 		e.ledger.Duplicate++

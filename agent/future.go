@@ -60,12 +60,19 @@ func (e *Engine) tooFar(r reading.Reading, retained bool, now Moment) {
 // hold keeps a reading back; when all places are taken the oldest is rejected.
 func (e *Engine) hold(h held) {
 	if len(e.held) == maxHeld {
-		e.ledger.Received++
-		e.ledger.Rejected[reading.Future]++
+		e.refuseHeld(e.held[0])
 		e.held = slices.Delete(e.held, 0, 1)
 	}
 	e.held = append(e.held, h)
 	e.batch.heldChanged = true
+}
+
+// refuseHeld rejects a reading that was held. One of another share is counted where it belongs.
+func (e *Engine) refuseHeld(h held) {
+	if e.rules.Share.Has(h.Series.Sensor()) {
+		e.ledger.Received++
+		e.ledger.Rejected[reading.Future]++
+	}
 }
 
 // confirm releases the held readings that the live reading r vouches for, and with them those that event time has come near
@@ -102,6 +109,9 @@ func (e *Engine) onlySensor(name string) bool {
 			return false
 		}
 	}
+	if slices.ContainsFunc(e.elsewhere.Sensors, func(s string) bool { return s != name }) {
+		return false
+	}
 	return !slices.ContainsFunc(e.held, func(h held) bool { return h.Series.Sensor() != name })
 }
 
@@ -128,6 +138,12 @@ func (e *Engine) release(vouched func(held) bool, now Moment) {
 // judgeHeld judges a released reading by every rule but the one that held it.
 func (e *Engine) judgeHeld(h held, now Moment) {
 	r := h.reading()
+	if !e.rules.Share.Has(r.Series.Sensor()) {
+		if !h.Retained || !e.isLate(r, e.stream) {
+			e.follow(r, h.Retained, now)
+		}
+		return
+	}
 	e.verdict.others = true
 	defer func() { e.verdict.others = false }()
 	e.ledger.Received++
@@ -158,8 +174,7 @@ func (e *Engine) ClockTrusted(now Moment) {
 	e.batch.heldChanged = true
 	for _, h := range all {
 		if e.ahead(h.Time, now) {
-			e.ledger.Received++
-			e.ledger.Rejected[reading.Future]++
+			e.refuseHeld(h)
 			continue
 		}
 		e.judgeHeld(h, now)

@@ -36,6 +36,9 @@ func (a *Agent) healthFields() []uplink.Field {
 	for i, n := range l.Rejected {
 		fields = append(fields, uplink.Int("rejected_"+reading.Reason(i).String(), n))
 	}
+	if a.engine.rules.Share.Of > 0 {
+		fields = append(fields, uplink.Int("elsewhere", a.engine.elsewhere.Count))
+	}
 	return append(fields,
 		uplink.Int("arrival_timed", a.engine.arrivalTimed),
 		uplink.Int("held", int64(len(a.engine.held))),

@@ -10,6 +10,10 @@ import (
 // judge puts one reading of a fresh message into its column of the ledger: the first rule that applies, in the order of
 // docs/semantics.md. Redeliveries and refusals have been counted before.
 func (e *Engine) judge(r reading.Reading, retained bool, now Moment) {
+	if !e.rules.Share.Has(r.Series.Sensor()) {
+		e.pass(r, retained, now)
+		return
+	}
 	if r.ArrivalTimed && now.Wall < e.rules.BuildDate {
 		e.reject(reading.Clock)
 		return

@@ -142,12 +142,12 @@ func (a *Agent) message(d *mqtt.Delivery, m Moment) {
 		a.commits.unacked(d.Conn, d.PacketID)
 	}
 	if d.TooBig {
-		a.engine.TooBig(known)
+		a.engine.TooBig(d.Topic, known)
 		return
 	}
 	msg := reading.Message{Topic: d.Topic, Payload: d.Payload, Retained: d.Retained, Arrival: d.Arrival.UnixNano()}
 	a.decoder.Decode(msg, &a.result)
-	a.engine.Message(Input{Result: &a.result, Retained: d.Retained, Known: known, Now: m})
+	a.engine.Message(Input{Result: &a.result, Topic: d.Topic, Retained: d.Retained, Known: known, Now: m})
 	if known {
 		return
 	}

@@ -58,5 +58,5 @@ func ImportStore(o Options, r io.Reader, pointsOnly bool) (*ImportResult, error)
 // begun reports whether a stored state has seen a message; one that cannot be read may have.
 func begun(text []byte) bool {
 	st, err := decodeState(text)
-	return err != nil || st.Ledger != (Ledger{}) || st.Ignored > 0
+	return err != nil || st.Ledger != (Ledger{}) || st.Ignored > 0 || st.Elsewhere.Count > 0
 }

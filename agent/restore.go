@@ -18,7 +18,7 @@ type Setup struct {
 }
 
 func (s Setup) shape() Shape {
-	return Shape{Size: s.Rules.Size, PerSensor: s.Rules.PerSensor, Identity: s.Identity}
+	return Shape{Size: s.Rules.Size, PerSensor: s.Rules.PerSensor, Share: s.Rules.Share, Identity: s.Identity}
 }
 
 func (s Setup) engine() (*Engine, error) {

@@ -13,6 +13,7 @@ import (
 type Shape struct {
 	Size      int64           `json:"size"`
 	PerSensor bool            `json:"per_sensor"`
+	Share     Share           `json:"share,omitzero"`
 	Identity  uplink.Identity `json:"identity"`
 }
 
@@ -30,6 +31,7 @@ func (a Shape) differs(b Shape) []string {
 	note("window.timestamp", a.Identity.Timestamp == b.Identity.Timestamp)
 	note("window.measurement", a.Identity.Measurement == b.Identity.Measurement)
 	note("gateway.id", a.Identity.Gateway == b.Identity.Gateway)
+	note("mqtt.shard", a.Share == b.Share && a.Identity.Shard == b.Identity.Shard && a.Identity.Shared == b.Identity.Shared)
 	note("gateway.tags", slices.Equal(a.Identity.Tags, b.Identity.Tags))
 	return keys
 }
@@ -58,7 +60,7 @@ func (a Shape) sameIntervals(b Shape) bool { return a.Size == b.Size && a.PerSen
 // content for the new shape.
 func closeShape(store *buffer.Store, setup Setup, snap *buffer.Snapshot, st state) (*buffer.Snapshot, state, error) {
 	was := setup
-	was.Rules.Size, was.Rules.PerSensor, was.Identity = st.Shape.Size, st.Shape.PerSensor, st.Shape.Identity
+	was.Rules.Size, was.Rules.PerSensor, was.Rules.Share, was.Identity = st.Shape.Size, st.Shape.PerSensor, st.Shape.Share, st.Shape.Identity
 	e, err := was.engine()
 	if err != nil {
 		return nil, st, err

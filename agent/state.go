@@ -13,6 +13,7 @@ type state struct {
 	Ledger       Ledger         `json:"ledger"`
 	ArrivalTimed int64          `json:"arrival_timed"`
 	Ignored      int64          `json:"ignored"`
+	Elsewhere    elsewhere      `json:"elsewhere,omitzero"`
 	Live         bool           `json:"live"`
 	Born         int64          `json:"born"`
 	Floor        int64          `json:"floor"`
@@ -34,7 +35,7 @@ type Node struct {
 }
 
 func (e *Engine) state() state {
-	s := state{Ledger: e.ledger, ArrivalTimed: e.arrivalTimed, Ignored: e.ignored, Live: e.live, Born: e.born, Floor: e.floor,
+	s := state{Ledger: e.ledger, ArrivalTimed: e.arrivalTimed, Ignored: e.ignored, Elsewhere: e.elsewhere, Live: e.live, Born: e.born, Floor: e.floor,
 		Base: e.base, Newest: e.newest, Finalized: e.finalized, Keep: e.rules.keep(), Stream: watermark.New(), Shape: e.shape, Node: e.Node}
 	if e.stream != nil {
 		s.Stream = e.stream.mark
@@ -57,7 +58,7 @@ func decodeState(text []byte) (state, error) {
 }
 
 func (e *Engine) setState(s state) {
-	e.ledger, e.arrivalTimed, e.ignored, e.live = s.Ledger, s.ArrivalTimed, s.Ignored, s.Live
+	e.ledger, e.arrivalTimed, e.ignored, e.elsewhere, e.live = s.Ledger, s.ArrivalTimed, s.Ignored, s.Elsewhere, s.Live
 	e.born, e.floor, e.base, e.newest, e.finalized, e.Node = s.Born, s.Floor, s.Base, s.Newest, s.Finalized, s.Node
 	if e.stream != nil {
 		e.stream.mark = s.Stream

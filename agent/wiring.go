@@ -44,6 +44,9 @@ func setupOf(cfg *configs.Config, decoder *reading.Decoder, buildDate time.Time)
 		SensorExpiry:   int64(cfg.Buffer.SensorExpiry),
 		BuildDate:      buildDate.UnixNano(),
 	}
+	if nth, of, _ := cfg.MQTT.ShardOf(); !reading.Shared(cfg.Sources) {
+		rules.Share = Share{Nth: uint64(nth), Of: uint64(of)}
+	}
 	if cfg.Watermark.Late == "event" {
 		rules.Late = watermark.ByEvent
 	}
@@ -58,6 +61,8 @@ func identityOf(cfg *configs.Config) uplink.Identity {
 		Timestamp:   cfg.Window.Timestamp,
 		Aggregates:  cfg.Window.Aggregates,
 		Update:      cfg.Window.Emit == "update",
+		Shard:       cfg.MQTT.Shard,
+		Shared:      cfg.MQTT.Shard != "" && reading.Shared(cfg.Sources),
 	}
 }
 
@@ -88,7 +93,7 @@ func (a *Agent) newClient() (*mqtt.Client, error) {
 		TLS:             tlsConfig,
 		Filters:         filters,
 		Unsubscribe:     removed,
-		StatusTopic:     "edgeagent/" + a.cfg.Gateway.ID + "/status",
+		StatusTopic:     a.cfg.StatusTopic(),
 		Logger:          a.log,
 	}), nil
 }

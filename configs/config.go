@@ -37,7 +37,7 @@ type MQTT struct {
 	Password        string // from ${VAR}; never printed
 	KeepAlive       Duration
 	MaxMessageBytes Size
-	Shard           string // "" is off
+	Shard           string // "2/4": of four agents that share a site this is the second; "" is the only one
 	TLS             TLS
 }
 

@@ -62,7 +62,7 @@ func (l *loader) checkMQTT(m *MQTT) {
 	}
 	clientID := at("mqtt", "client_id")
 	if m.ClientID == "" {
-		m.ClientID = "edgeagent-" + l.config.Gateway.ID
+		m.ClientID = "edgeagent-" + l.config.Gateway.ID + m.shardSuffix()
 	} else if problem := uncarriable(m.ClientID); problem != "" {
 		l.fault(clientID, "%s", problem)
 	} else if strings.ContainsAny(m.ClientID, "+#") {
@@ -71,9 +71,7 @@ func (l *loader) checkMQTT(m *MQTT) {
 	if m.KeepAlive%seconds(1) != 0 {
 		l.fault(at("mqtt", "keep_alive"), "must be whole seconds, MQTT knows no less %s", got(m.KeepAlive))
 	}
-	if m.Shard != "" {
-		l.fault(at("mqtt", "shard"), "shared subscriptions are not available in this version; remove the key %s", got(m.Shard))
-	}
+	l.checkShard(m)
 	l.oneSecret(at("mqtt"), "password", m.PasswordFile, m.Password)
 	if m.Username == "" && m.PasswordFile+m.Password != "" {
 		l.fault(at("mqtt", "username"), "is missing; MQTT takes no password without a user name")

@@ -13,6 +13,7 @@ func (c *Config) Warnings() []string {
 	w := newWarner(c)
 	w.times()
 	w.sources()
+	w.shard()
 	w.store()
 	w.connection(at("mqtt"), &c.MQTT.TLS, c.MQTT.Brokers)
 	w.connection(at("uplink"), &c.Uplink.TLS, []string{c.Uplink.URL})

@@ -18,6 +18,7 @@ func TestWarnings(t *testing.T) {
 		{"[mqtt.tls]\ninsecure_skip_verify = true\n", "test.toml:6:1: mqtt.tls.insecure_skip_verify: anyone"},
 		{"[mqtt]\nbrokers = [\"tcp://h\"]\ntls.ca_file = \"/x\"\n", "test.toml:7:1: mqtt.tls: has no effect on tcp://h:1883"},
 		{"[mqtt]\nbrokers = [\"ssl://h\"]\ntls.ca_file = \"/x\"\n", ""},
+		{"[mqtt]\nshard = \"1/2\"\n", ""},
 		{"[buffer]\nmax_sensors = 1000000\n", "test.toml:5:2: buffer.max_size: is below the 1587 MiB"},
 		{"[buffer]\ndir = \"data\"\n", "test.toml:6:1: buffer.dir: depends on the folder"},
 		{"[buffer]\nsensor_expiry = \"14m\"\n", "test.toml:6:1: buffer.sensor_expiry: is below"},

@@ -25,6 +25,7 @@ type level struct {
 
 // A pattern is the topic of a rule, taken apart.
 type pattern struct {
+	share  string // "$share/group/" of a shared subscription: part of the filter, not of the topics that come
 	levels []level
 	wide   int      // index of the level that takes several, -1 if none
 	names  []string // captures in order
@@ -33,6 +34,10 @@ type pattern struct {
 // parseTopic takes a topic apart. The error says what is wrong and what is allowed.
 func parseTopic(topic string) (pattern, error) {
 	p := pattern{wide: -1}
+	var err error
+	if p.share, topic, err = cutShare(topic); err != nil {
+		return p, err
+	}
 	if err := checkTopicText(topic); err != nil {
 		return p, err
 	}
@@ -60,10 +65,28 @@ func checkTopicText(topic string) error {
 		return fmt.Errorf("longer than 65535 bytes")
 	case !utf8.ValidString(topic) || hasControl(topic):
 		return fmt.Errorf("has control characters or invalid UTF-8")
-	case strings.HasPrefix(topic, "$share/"):
-		return fmt.Errorf("shared subscriptions are not supported; give the topic itself")
 	}
 	return nil
+}
+
+const sharePrefix = "$share/"
+
+// Shared reports whether a rule has a shared subscription: then a broker deals messages out to several agents.
+func Shared(rules []Rule) bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool { return strings.HasPrefix(r.Topic, sharePrefix) })
+}
+
+// cutShare takes "$share/group/" off a topic.
+func cutShare(topic string) (share, rest string, err error) {
+	after, ok := strings.CutPrefix(topic, sharePrefix)
+	if !ok {
+		return "", topic, nil
+	}
+	group, rest, ok := strings.Cut(after, "/")
+	if !ok || group == "" || rest == "" || strings.ContainsAny(group, "+#{}") {
+		return "", topic, fmt.Errorf("a shared subscription is $share/GROUP/ and then the topic; the group is plain text")
+	}
+	return sharePrefix + group + "/", rest, nil
 }
 
 func (p *pattern) add(l level, last bool) error {
@@ -213,8 +236,8 @@ func (p *pattern) filter() string {
 		case oneLevel:
 			parts = append(parts, "+")
 		default:
-			return strings.Join(append(parts, "#"), "/")
+			return p.share + strings.Join(append(parts, "#"), "/")
 		}
 	}
-	return strings.Join(parts, "/")
+	return p.share + strings.Join(parts, "/")
 }

@@ -111,7 +111,7 @@ func TestTopicFaults(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "missing", "a/#/b": "# must be the last level", "a/{x...}/#": "only one of", "{a}/{a}": "there twice", "a+/b": "must stand alone",
 		"a/b#": "must stand alone", "{": "matching braces", "a}": "matching braces", "{a}{b}": "one {name}", "{}": "needs a name", "{1a}": "a letter or _ first",
-		"p{x...}": "takes whole levels", "a/\x00": "control characters", "a/\xff": "invalid UTF-8", "$share/g/a": "shared subscriptions", "${a}/b": "must be plain text", "{a...}/{b...}": "only one of",
+		"p{x...}": "takes whole levels", "a/\x00": "control characters", "a/\xff": "invalid UTF-8", "$share/g": "shared subscription is", "$share/+/a": "shared subscription is", "${a}/b": "must be plain text", "{a...}/{b...}": "only one of",
 		strings.Repeat("a", 65536): "longer than 65535",
 	} {
 		if _, err := parseTopic(in); err == nil || !strings.Contains(err.Error(), want) {

@@ -26,6 +26,8 @@ func TestTopics(t *testing.T) {
 		{"a/x{n}y", "a/+", map[string]string{"a/x12y": "12", "a/xy": "no", "a/x12": "no"}},
 		{"/devices/{d}/controls/{c}", "/devices/+/controls/+", map[string]string{"/devices/w/controls/28-0": "w|28-0", "devices/w/controls/28-0": "no"}},
 		{"$aws/things/{t}/shadow", "$aws/things/+/shadow", map[string]string{"$aws/things/f/shadow": "f"}},
+		{"$share/hall/sensors/{s}/temperature", "$share/hall/sensors/+/temperature", map[string]string{"sensors/a/temperature": "a", "$share/hall/sensors/a/temperature": "no"}},
+		{"$share/hall/#", "$share/hall/#", map[string]string{"a/b": "", "$SYS/x": "no"}},
 		{"devices/device 1/{m}", "devices/device 1/+", map[string]string{"devices/device 1/x": "x"}},
 	} {
 		p, err := parseTopic(c.topic)

@@ -14,11 +14,12 @@ type Report struct {
 	Windows   Windows   `json:"windows"`
 	Ledger    Ledger    `json:"ledger"`
 
-	ArrivalTimed int64 `json:"arrival_timed"` // readings that brought no time of their own
-	Held         int64 `json:"held"`          // readings held back as future now; not yet received
-	Ignored      int64 `json:"ignored"`       // messages whose topic fits no source
-	StoreResets  int64 `json:"store_resets"`  // times that a damaged store was moved aside
-	Sensors      int64 `json:"sensors"`       // known now
+	ArrivalTimed int64 `json:"arrival_timed"`       // readings that brought no time of their own
+	Held         int64 `json:"held"`                // readings held back as future now; not yet received
+	Ignored      int64 `json:"ignored"`             // messages whose topic fits no source
+	Elsewhere    int64 `json:"elsewhere,omitempty"` // readings and refusals that other agents of a shared site count
+	StoreResets  int64 `json:"store_resets"`        // times that a damaged store was moved aside
+	Sensors      int64 `json:"sensors"`             // known now
 
 	Points Points `json:"points"`
 	Buffer Buffer `json:"buffer"`

@@ -26,9 +26,18 @@ func (r Report) parts() []part {
 		{"store", r.Buffer.words(r.StoreResets)},
 		{"lag", []string{fmt.Sprintf("median %s, 95 %% within %s, 99 %% within %s", span(r.Lag.P50S), span(r.Lag.P95S),
 			span(r.Lag.P99S)), "largest " + span(r.Lag.MaxS)}},
-		{"beside", []string{fmt.Sprintf("%s timed by arrival, %s held as future, %s ignored", count(r.ArrivalTimed, "reading"),
-			grouped(r.Held), count(r.Ignored, "message"))}},
+		{"beside", r.beside()},
 	}
+}
+
+// beside is what the ledger does not count.
+func (r Report) beside() []string {
+	lines := []string{fmt.Sprintf("%s timed by arrival, %s held as future, %s ignored", count(r.ArrivalTimed, "reading"),
+		grouped(r.Held), count(r.Ignored, "message"))}
+	if r.Elsewhere > 0 {
+		lines = append(lines, count(r.Elsewhere, "reading")+" left to the agents that share the site")
+	}
+	return lines
 }
 
 func (m MQTT) words(now string) []string {

@@ -38,6 +38,8 @@ type Identity struct {
 	Timestamp   string        // "start" or "end" of the window; "" is start
 	Aggregates  []string      // fields beside max and count, which come first whether listed or not
 	Update      bool          // windows carry the boolean field final
+	Shard       string        `json:",omitempty"` // which of the agents that share a site; "" for the only one. A tag of the health points
+	Shared      bool          `json:",omitempty"` // the broker deals messages out to them, so that a sensor's may reach any: Shard is a tag of every point
 }
 
 // An Encoder makes lines of line protocol. It is not safe for concurrent use.
@@ -45,6 +47,7 @@ type Encoder struct {
 	id     Identity
 	fields []aggregate
 	common []reading.Tag // gateway and the gateway's tags
+	health []reading.Tag // those of the health points
 	tags   []reading.Tag // of the line at work
 	enc    lineprotocol.Encoder
 	fault  error // first field of the line at work that is no number
@@ -70,6 +73,15 @@ func NewEncoder(id Identity) (*Encoder, error) {
 		faults = append(faults, fmt.Errorf("measurement: %q would be a comment", id.Measurement))
 	}
 	e.common = append([]reading.Tag{{Key: "gateway", Value: id.Gateway}}, id.Tags...)
+	if id.Shard != "" {
+		e.health = append(slices.Clone(e.common), reading.Tag{Key: "shard", Value: id.Shard})
+	} else {
+		e.health = slices.Clone(e.common)
+	}
+	slices.SortFunc(e.health, byKey)
+	if id.Shared {
+		e.common = e.health
+	}
 	slices.SortFunc(e.common, byKey)
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
@@ -127,7 +139,7 @@ func (e *Encoder) Late(dst []byte, s reading.Series, interval, count, total, max
 // error dst comes back as it was.
 func (e *Encoder) Health(dst []byte, t int64, fields []Field) ([]byte, error) {
 	base := len(dst)
-	e.start(dst, healthMeasurement, e.common)
+	e.start(dst, healthMeasurement, e.health)
 	for _, f := range fields {
 		e.field(f)
 	}
