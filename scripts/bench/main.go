@@ -6,11 +6,12 @@
 //	strict  a backlog behind an in-flight limit that is kept to exactly, on a disk whose syncs take 3 ms
 //	start   the time from exec to the subscription, with an empty store and with a large journal
 //	wear    bytes written to the disk per commit at one reading a second
+//	beside  readings through kills and an outage of the server, beside telegraf: how many are in the server at the end
 //	sizes   of the binaries in dist/, or of the one measured if there are none
 //
-// All but sizes and the yardstick need -agent and are left out without it.
+// All but sizes and the yardstick need -agent and are left out without it; beside needs -telegraf too.
 //
-//	bench [-modes drain,live,...] [-agent BINARY] [-n 200000] [-inflight 0,20] [-rate 1000] [-for 20s]
+//	bench [-modes drain,live,...] [-agent BINARY] [-telegraf BINARY] [-n 200000] [-inflight 0,20] [-rate 1000] [-for 20s]
 //	      [-strict 20000] [-runs 10] [-journal 1000000]
 package main
 
@@ -27,14 +28,15 @@ import (
 
 // settings are what the flags say.
 type settings struct {
-	agent   string // path of the binary, "" for none
-	backlog int    // messages
-	limits  []int  // max_inflight_messages, one run each; 0 is unlimited
-	rate    int    // readings a second, each from a sensor of its own
-	span    time.Duration
-	strict  int // readings
-	runs    int
-	journal int // readings, 0 for no start with a journal
+	agent    string // path of the binary, "" for none
+	telegraf string // likewise
+	backlog  int    // messages
+	limits   []int  // max_inflight_messages, one run each; 0 is unlimited
+	rate     int    // readings a second, each from a sensor of its own
+	span     time.Duration
+	strict   int // readings
+	runs     int
+	journal  int // readings, 0 for no start with a journal
 }
 
 // A mode measures one thing and prints it.
@@ -52,6 +54,7 @@ func modes() []mode {
 		{"start", true, starts},
 		{"wear", true, wear},
 		{"sizes", false, sizes},
+		{"beside", true, beside},
 	}
 }
 
@@ -66,7 +69,7 @@ func main() {
 	exitOn(2, err)
 	failed := false
 	for _, m := range chosen {
-		if m.needsAgent && s.agent == "" {
+		if m.needsAgent && s.agent == "" || m.name == "beside" && s.telegraf == "" {
 			continue
 		}
 		if err := m.run(s); err != nil {
@@ -108,6 +111,7 @@ func parse(args []string) ([]mode, settings, error) {
 	which := flags.String("modes", strings.Join(names, ","), "what to measure")
 	inflight := flags.String("inflight", "0,20", "drain and live: the broker's max_inflight_messages, one run each; 0 is unlimited")
 	flags.StringVar(&s.agent, "agent", "", "edgeagent binary to measure")
+	flags.StringVar(&s.telegraf, "telegraf", "", "beside: telegraf binary")
 	flags.IntVar(&s.backlog, "n", 200_000, "drain: messages in the backlog")
 	flags.IntVar(&s.rate, "rate", 1000, "live: sensors, each with one reading a second")
 	flags.DurationVar(&s.span, "for", 20*time.Second, "live and wear: how long readings come")
