@@ -51,7 +51,8 @@ type Agent struct {
 	outbox  *outbox
 	queries chan chan<- status.Report
 	asks    chan ask
-	alone   bool // no loop runs: the one goroutine there is owns the state
+	upkeep  sync.Mutex // held while the store is checked or compacted: one at a time
+	alone   bool       // no loop runs: the one goroutine there is owns the state
 
 	// of the loop
 	result     reading.Result

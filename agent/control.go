@@ -18,6 +18,8 @@ const (
 	ActionRequeue = "requeue" // answers with RequeueResult
 	ActionReadmit = "readmit" // answers with Readmitted
 	ActionExport  = "export"  // answers with line protocol
+	ActionCheck   = "check"   // answers with StoreCheck
+	ActionCompact = "compact" // answers with Compacted
 )
 
 // A Request is what the buffer commands ask of whoever has the store open: the running agent by its control socket, or else the
@@ -60,8 +62,8 @@ var errStopping = errors.New("the agent is stopping; ask again when it has stopp
 
 // An ask is a request to the run loop, the one owner of the state.
 type ask struct {
-	fn   func() error
-	done chan error // has room for the answer
+	fn   func(stop context.Context) error // stop is done when the agent is to stop
+	done chan error                       // has room for the answer
 }
 
 // do has fn run by the run loop, or at once where nothing runs.
@@ -69,6 +71,11 @@ func (a *Agent) do(ctx context.Context, fn func() error) error {
 	if a.alone {
 		return errors.Join(ctx.Err(), fn())
 	}
+	return a.ask(ctx, func(context.Context) error { return fn() })
+}
+
+// ask has fn run by the run loop.
+func (a *Agent) ask(ctx context.Context, fn func(stop context.Context) error) error {
 	q := ask{fn, make(chan error, 1)}
 	select {
 	case a.asks <- q:
@@ -100,6 +107,8 @@ func (a *Agent) carryOut(ctx context.Context, req Request, out io.Writer) error 
 	case ActionReadmit:
 		sum, err := a.readmit(ctx, req.DryRun)
 		return errors.Join(err, writeJSON(out, sum))
+	case ActionCheck, ActionCompact:
+		return a.maintain(ctx, req, out)
 	}
 	return look(ctx, a.store, a.cfg, req, out)
 }

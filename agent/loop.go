@@ -41,7 +41,7 @@ func (a *Agent) loop(ctx context.Context, errs <-chan error) error {
 		case q := <-a.queries:
 			q <- a.report()
 		case q := <-a.asks:
-			q.done <- q.fn()
+			q.done <- q.fn(ctx)
 		case <-timer.C:
 		}
 	}

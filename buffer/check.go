@@ -3,7 +3,6 @@ package buffer
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"edgeagent/reading"
 	bolt "go.etcd.io/bbolt"
@@ -31,8 +30,8 @@ const lookForEnd = 100
 
 // Stats reports sizes as of the last commit. It is safe from any goroutine.
 func (s *Store) Stats() Stats {
-	c, b := s.cur.Load(), s.db.Stats()
-	tx := b.TxStats
+	c := s.cur.Load()
+	b, written := s.pages()
 	st := Stats{
 		FileBytes:      s.fileBytes(),
 		MaxBytes:       s.o.MaxSize,
@@ -45,7 +44,7 @@ func (s *Store) Stats() Stats {
 		Quarantined:    c.Bad,
 		OldestEnd:      reading.NoTime,
 		Commits:        int64(c.Commits),
-		Written:        tx.GetPageAlloc(),
+		Written:        written,
 	}
 	_ = s.view(func(tx *bolt.Tx) error { // a store that refuses work has no oldest point to show
 		st.UsedBytes = tx.Size() - int64(b.FreePageN+b.PendingPageN)*pageSize
@@ -62,6 +61,14 @@ func (s *Store) Stats() Stats {
 	return st
 }
 
+// pages are bbolt's numbers of the present file, and the bytes written since Open.
+func (s *Store) pages() (bolt.Stats, int64) {
+	s.file.RLock()
+	defer s.file.RUnlock()
+	b := s.db.Stats()
+	return b, s.written + b.TxStats.GetPageAlloc()
+}
+
 // maxFaults is how many faults Check lists.
 const maxFaults = 20
 
@@ -76,7 +83,7 @@ func (s *Store) Check() error {
 			}
 		}
 		if len(faults) == 0 {
-			faults = s.audit(tx)
+			faults = auditTx(tx)
 		}
 		return nil
 	})
@@ -86,27 +93,36 @@ func (s *Store) Check() error {
 	return nil
 }
 
-// audit compares the counters with what the buckets hold.
-func (s *Store) audit(tx *bolt.Tx) (faults []error) {
+// auditTx compares the counters with what the buckets hold.
+func auditTx(tx *bolt.Tx) []error {
 	c, err := readCounters(tx)
 	if err != nil {
 		return []error{err}
 	}
-	type area struct {
+	return c.audit(func(bucket string) (t tally) {
+		cur := tx.Bucket([]byte(bucket)).Cursor()
+		for k, v := cur.First(); k != nil; k, v = cur.Next() {
+			t.add(k, v)
+		}
+		return t
+	})
+}
+
+// audit compares the counters with what the buckets hold.
+func (c *counters) audit(held func(bucket string) tally) (faults []error) {
+	for _, a := range [...]struct {
 		bucket         string
 		records, bytes int64
-	}
-	for _, a := range []area{
+	}{
 		{bucketJournal, c.Records, c.Bytes[inJournal]},
 		{bucketOutbox, c.Points.Queued, c.Bytes[inOutbox]},
 		{bucketParked, c.Points.Parked, c.Bytes[inParked]},
 		{bucketRejected, c.Rejected, c.Bytes[inRejected]},
 		{bucketBad, c.Bad, c.Bytes[inQuarantine]},
 	} {
-		records, bytes := tally(tx.Bucket([]byte(a.bucket)))
-		if records != a.records || bytes != a.bytes {
+		if t := held(a.bucket); t.records != a.records || t.bytes != a.bytes {
 			faults = append(faults, fmt.Errorf("bucket %s holds %d records of %d bytes, the counters say %d of %d",
-				a.bucket, records, bytes, a.records, a.bytes))
+				a.bucket, t.records, t.bytes, a.records, a.bytes))
 		}
 	}
 	if !c.Points.Balanced() {
@@ -115,16 +131,16 @@ func (s *Store) audit(tx *bolt.Tx) (faults []error) {
 	return faults
 }
 
-// tally counts records and their cost.
-func tally(b *bolt.Bucket) (records, bytes int64) {
-	last := uint64(math.MaxUint64)
-	c := b.Cursor()
-	for k, v := c.First(); k != nil; k, v = c.Next() {
-		if number(k) != last {
-			records++
-		}
-		last = number(k)
-		bytes += cost(k, v)
+// A tally counts records and their cost, fed with keys in order.
+type tally struct {
+	records, bytes int64
+	last           uint64
+}
+
+func (t *tally) add(k, v []byte) {
+	if n := number(k); t.bytes == 0 || n != t.last {
+		t.records++
+		t.last = n
 	}
-	return records, bytes
+	t.bytes += cost(k, v)
 }

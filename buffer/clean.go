@@ -41,11 +41,12 @@ func (s *Store) isClean() bool {
 	return err == nil
 }
 
-// markInUse takes the mark away, on disk before the first commit.
+// markInUse takes the mark away, on disk before the first commit. With it the names of files are certain that an earlier process gave and could
+// not sync.
 func (s *Store) markInUse() error {
 	err := os.Remove(s.cleanPath())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		err = nil
 	}
 	if err == nil && !s.o.NoSync {
 		err = syncDir(s.o.Dir)

@@ -1,6 +1,7 @@
 package buffer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -47,7 +48,7 @@ func (s *Store) compact(deadline time.Time) error {
 		return nil
 	}
 	from := s.fileBytes()
-	err := s.replaceFile(s.copyTo, deadline)
+	err := s.replaceFile(func(db *bolt.DB) error { return s.copyTo(context.Background(), db) }, deadline)
 	if err == nil {
 		s.o.Logger.Info("store: file rewritten without its free pages", "file", s.path, "bytes_before", from, "bytes_after", s.fileBytes())
 		return nil
@@ -86,9 +87,4 @@ func inspectFile(path string) error {
 	}
 	defer f.Close()
 	return inspect(f)
-}
-
-// copyTo copies every key and value. A panic of bbolt over a page that cannot be read is an error.
-func (s *Store) copyTo(db *bolt.DB) error {
-	return s.view(func(*bolt.Tx) error { return bolt.Compact(db, s.db, carryStep) })
 }

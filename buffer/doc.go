@@ -72,6 +72,9 @@
 //	compaction  1 edgeagent.db.tmp-* built, fsync   old file, a stray temp         temp removed
 //	            2 renamed over the file             old or whole new file          either is right: they hold the same
 //	            3 directory fsync                   whole new file                 used
+//	            of an open store: the new file is   as 2                           as 2: no commit goes into the new file before 3. Where
+//	            opened and locked before 2, and                                    3 fails the store refuses further work (ErrInDoubt)
+//	            the old one closed after 3
 //	salvage by  into an empty store: as compaction  old or new                     either is right
 //	hand        into one that has begun: commits    some of the points             used; done again it sends some twice
 //	import      1 edgeagent.db.tmp-* built          empty store, a stray temp      temp removed; the store is still empty
@@ -125,7 +128,7 @@
 // # Caveats
 //
 // A Store has one writer: Commit, Load, Journal and Queued are called from the goroutine that owns the agent's state. Peek, Newest,
-// ParkedPoints, Counts and Stats are safe beside it from any goroutine.
+// ParkedPoints, Counts, Stats and Examine are safe beside it from any goroutine; Rewrite too, while which Commit waits.
 //
 // A failed commit makes bbolt walk the whole file again to find its free pages, so failures must be paced by the caller.
 package buffer

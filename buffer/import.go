@@ -114,7 +114,7 @@ func (s *Store) fillFrom(db *bolt.DB, e *exportReader, sum *Imported) error {
 	if err := db.Update(func(tx *bolt.Tx) error { return s.fit(tx, *probe.cur.Load(), sum) }); err != nil {
 		return err
 	}
-	return db.View(func(tx *bolt.Tx) error { return errors.Join(probe.audit(tx)...) })
+	return db.View(func(tx *bolt.Tx) error { return errors.Join(auditTx(tx)...) })
 }
 
 // putSome puts about carryStep bytes of records; false when there are no more.

@@ -51,7 +51,9 @@ type Store struct {
 	o        Options
 	lim      limits
 	path     string
-	db       *bolt.DB
+	db       *bolt.DB     // exchanged by Rewrite
+	file     sync.RWMutex // guards db and written: held for reading through each read transaction, for writing while the file is exchanged
+	written  int64        // by files that Rewrite has replaced since Open, bytes
 	floor    *floorFile
 	fresh    bool
 	migrated bool  // this Open brought it up from an older schema
@@ -167,6 +169,8 @@ func (s *Store) view(fn func(*bolt.Tx) error) (err error) {
 			err = s.stop(fmt.Errorf("%w: read %s: %w: %v", ErrBroken, s.path, ErrDamaged, p))
 		}
 	}()
+	s.file.RLock()
+	defer s.file.RUnlock()
 	return s.db.View(fn)
 }
 

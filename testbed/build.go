@@ -1,17 +1,20 @@
 package testbed
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 )
 
 // Build compiles ./cmd/edgeagent once per test process and returns the path of the program, with the race detector if
-// the test itself has it. $EDGEAGENT_BINARY, if set, is returned in its place. The program stays in the checkout's
-// ignored dist folder, where the next run replaces it.
+// the test itself has it, and for the machine that the test itself is for: an ARMv6 unless $GOARM says otherwise.
+// $EDGEAGENT_BINARY, if set, is returned in its place. The program stays in the checkout's ignored dist folder, where the
+// next run replaces it.
 func Build(t TB) string {
 	t.Helper()
 	bin, err := build()
@@ -29,7 +32,7 @@ var build = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(root, "dist", "testbed")
+	dir := filepath.Join(root, "dist", "testbed", runtime.GOARCH)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("make folder: %w", err)
 	}
@@ -42,6 +45,7 @@ var build = sync.OnceValues(func() (string, error) {
 	defer os.Remove(temp)
 	cmd := exec.Command("go", append(args, "-o", temp, "./cmd/edgeagent")...)
 	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "GOARCH="+runtime.GOARCH, "GOARM="+cmp.Or(os.Getenv("GOARM"), "6"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}

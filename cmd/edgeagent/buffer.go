@@ -12,14 +12,15 @@ import (
 	"edgeagent/agent"
 	"edgeagent/buffer"
 	"edgeagent/configs"
+	"edgeagent/status"
 )
 
 // bufferCmd are the commands for the store in the data folder. While an agent runs it holds the lock; some of them then ask it by its control
 // socket.
 type bufferCmd struct {
-	Check   bufferCheckCmd   `cmd:"" help:"Check the store of a stopped agent; changes nothing."`
+	Check   bufferCheckCmd   `cmd:"" help:"Check the store; changes nothing."`
 	Stats   bufferStatsCmd   `cmd:"" help:"Show what is in the store; changes nothing."`
-	Compact bufferCompactCmd `cmd:"" help:"Rewrite the store of a stopped agent without its free pages."`
+	Compact bufferCompactCmd `cmd:"" help:"Rewrite the store without its free pages."`
 	Salvage bufferSalvageCmd `cmd:"" help:"Carry over what can be read in a damaged store into the present one, of a stopped agent."`
 	Parked  bufferParkedCmd  `cmd:"" help:"List the points that the server refused, with its reasons."`
 	Requeue bufferRequeueCmd `cmd:"" help:"Have refused points sent again."`
@@ -61,7 +62,15 @@ func bufferOptions(cfg *configs.Config, s streams) buffer.Options {
 // stopped adds the next step to the error of a store that is in use.
 func stopped(err error) error {
 	if errors.Is(err, buffer.ErrLocked) {
-		return fmt.Errorf("%w; stop the agent first", err)
+		return fmt.Errorf("%w; this command needs the store to itself: stop the agent first (systemctl stop edgeagent), and start it again afterwards", err)
+	}
+	return err
+}
+
+// unanswered adds the next step to the error of a store that is in use by an agent that nobody could ask.
+func unanswered(err error) error {
+	if errors.Is(err, buffer.ErrLocked) {
+		return fmt.Errorf("%w; it does not answer on its control socket: if it is just starting ask again in a moment, or stop the agent first", err)
 	}
 	return err
 }
@@ -69,8 +78,11 @@ func stopped(err error) error {
 type bufferCheckCmd struct{ configFlag }
 
 func (c bufferCheckCmd) Help() string {
-	return `Exit code 0 says that the store is sound, 1 that it is damaged, in use or not there. A damaged store needs no attention: the next start moves it aside and
+	return `Exit code 0 says that the store is sound, 1 that it is damaged or not there. A damaged store needs no attention: the next start moves it aside and
 carries over what can be read in it.
+
+Works beside a running agent, whose intake goes on: the store is read as of its last commit. Until that is done the pages that commits free are not used again, so the
+file may grow by what is written meanwhile.
 
 Example: edgeagent buffer check -c edgeagent.toml`
 }
@@ -81,6 +93,21 @@ func (c bufferCheckCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	path := buffer.Path(cfg.Buffer.Dir)
+	var seen agent.StoreCheck
+	err = askRunning(ctx, cfg, agent.Request{Action: agent.ActionCheck}, &seen)
+	if errors.Is(err, status.ErrNoAgent) {
+		return c.stopped(ctx, s, path)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%s: sound, as of a commit of the running agent: %d pages and %d records in %.1f s\n", path, seen.Pages, seen.Records, seen.HeldS)
+	tellBad(s, seen.BadRecords)
+	return nil
+}
+
+// stopped checks the store of an agent that does not run.
+func (c bufferCheckCmd) stopped(ctx context.Context, s streams, path string) error {
 	if check := storeCheck(); check != nil {
 		if err := check(ctx, path); errors.Is(err, buffer.ErrDamaged) {
 			return err
@@ -88,13 +115,17 @@ func (c bufferCheckCmd) Run(ctx context.Context, s streams) error {
 	}
 	bad, err := buffer.CheckFile(path) // what could end the process has been proven above
 	if err != nil {
-		return stopped(err)
+		return unanswered(err)
 	}
 	fmt.Fprintf(s.out, "%s: sound\n", path)
-	if bad > 0 {
-		fmt.Fprintf(s.out, "%d records in it are damaged; the agent puts them into quarantine when it meets them\n", bad)
-	}
+	tellBad(s, int64(bad))
 	return nil
+}
+
+func tellBad(s streams, records int64) {
+	if records > 0 {
+		fmt.Fprintf(s.out, "%d records in it are damaged; the agent puts them into quarantine when it meets them\n", records)
+	}
 }
 
 type bufferStatsCmd struct {
@@ -137,21 +168,29 @@ func kib(n int64) string { return fmt.Sprintf("%d KiB", (n+1023)/1024) }
 type bufferCompactCmd struct{ configFlag }
 
 func (c bufferCompactCmd) Help() string {
-	return `The agent does this by itself when it starts and that pays. A power cut while it runs loses nothing.
+	return `The agent does this by itself when it starts and that pays. A power cut while it runs loses nothing. It needs room on the disk for what is in use beside the
+file that is there; without it the file stays as it is.
+
+Works beside a running agent, which takes nothing in until it is done: readings wait at the broker, and what has come before is committed and acknowledged first.
 
 Example: edgeagent buffer compact -c edgeagent.toml`
 }
 
-func (c bufferCompactCmd) Run(s streams) error {
+func (c bufferCompactCmd) Run(ctx context.Context, s streams) error {
 	cfg, err := c.load()
 	if err != nil {
 		return err
 	}
-	from, to, err := buffer.Compact(bufferOptions(cfg, s))
-	if err != nil {
-		return stopped(err)
+	var done agent.Compacted
+	err = askRunning(ctx, cfg, agent.Request{Action: agent.ActionCompact}, &done)
+	if errors.Is(err, status.ErrNoAgent) {
+		done.Before, done.After, err = buffer.Compact(bufferOptions(cfg, s))
+		err = unanswered(err)
 	}
-	fmt.Fprintf(s.out, "%s before, %s now\n", kib(from), kib(to))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%s before, %s now\n", kib(done.Before), kib(done.After))
 	return nil
 }
 

@@ -27,7 +27,16 @@ func askStore(ctx context.Context, cfg *configs.Config, s streams, req agent.Req
 	if !errors.Is(err, status.ErrNoAgent) {
 		return err
 	}
-	return stopped(agent.ControlStopped(ctx, storeOptions(cfg, s), req, out))
+	return unanswered(agent.ControlStopped(ctx, storeOptions(cfg, s), req, out))
+}
+
+// askRunning has a request carried out by the running agent and decodes its answer. The error is status.ErrNoAgent where none runs.
+func askRunning(ctx context.Context, cfg *configs.Config, req agent.Request, answer any) error {
+	var text bytes.Buffer
+	if err := status.Do(ctx, agent.SocketPath(cfg.Buffer.Dir), req, &text); err != nil {
+		return err
+	}
+	return decodeAnswer(text.Bytes(), answer)
 }
 
 // askForAnswer asks, prints the answer as it is if asJSON is set, and decodes it. Part of an answer is printed even when an error follows.
@@ -40,7 +49,11 @@ func askForAnswer(ctx context.Context, cfg *configs.Config, s streams, req agent
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(text.Bytes(), answer); err != nil {
+	return decodeAnswer(text.Bytes(), answer)
+}
+
+func decodeAnswer(text []byte, answer any) error {
+	if err := json.Unmarshal(text, answer); err != nil {
 		return fmt.Errorf("decode the answer: %w", err)
 	}
 	return nil
