@@ -22,10 +22,17 @@ func (w *world) killAgent() {
 		w.signal(syscall.SIGSTOP)
 		pause(w.rng, mostPause/4)
 	}
+	w.killNow(func() {})
+}
+
+// killNow kills the agent, has dead look at what it left, and starts it again.
+func (w *world) killNow(dead func()) {
+	w.t.Helper()
 	w.kill()
 	w.tap.Refuse()
 	w.tap.Cut()
 	w.tap.Resume()
+	dead()
 	w.mark("agent killed", w.stored().Received)
 	w.tap.Accept()
 	w.start()

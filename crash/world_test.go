@@ -45,12 +45,20 @@ func newWorld(t *testing.T, o testbed.MosquittoOptions, tracer ...string) *world
 // newWorldWith is newWorld with more lines for the section [mqtt].
 func newWorldWith(t *testing.T, o testbed.MosquittoOptions, mqtt string, tracer ...string) *world {
 	t.Helper()
+	return newWorldOn(t, o, config{mqtt: mqtt}, func(string) {}, tracer...)
+}
+
+// newWorldOn is newWorld with a configuration, and with a data folder that fill has put something into.
+func newWorldOn(t *testing.T, o testbed.MosquittoOptions, c config, fill func(dir string), tracer ...string) *world {
+	t.Helper()
 	w := &world{t: t, rng: random(t), others: map[string]int{}}
 	w.broker, w.server = testbed.StartMosquitto(t, o), testbed.StartInfluxd(t, testbed.InfluxOptions{})
 	w.server.CreateDB("edge")
 	w.tap = testbed.StartTapProxy(t, w.broker.Addr())
-	w.gateway = newGateway(t, config{broker: w.tap.URL(), uplink: v1(w.server.URL(), "edge"), mqtt: mqtt})
+	c.broker, c.uplink = w.tap.URL(), v1(w.server.URL(), "edge")
+	w.gateway = newGateway(t, c)
 	w.tracer = tracer
+	fill(w.dir)
 	w.start()
 	w.await(soon, "a connection", func(r status.Report) bool { return r.MQTT.Connected })
 	testbed.WaitFor(t, soon, "the subscription", func() bool { return subscribed(w.tap) })

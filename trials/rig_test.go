@@ -29,6 +29,7 @@ type config struct {
 	buffer         string
 	future         string // "" is "0s"
 	health         string // "" is "0s"
+	retry          string // how long the uplink waits between attempts; "" is 100 to 500 ms
 }
 
 const configText = `[gateway]
@@ -53,8 +54,8 @@ commit_interval = "100ms"
 %s
 health_interval = %q
 gzip = false
-retry_min = "100ms"
-retry_max = "500ms"
+retry_min = %q
+retry_max = %q
 [http]
 listen = ""
 `
@@ -66,7 +67,8 @@ func (c config) text(dir string) string {
 		}
 		return s
 	}
-	return fmt.Sprintf(configText, c.gateway, or(c.broker, "tcp://127.0.0.1:1"), c.mqtt, or(c.future, "0s"), dir, c.buffer, c.uplink, or(c.health, "0s"))
+	return fmt.Sprintf(configText, c.gateway, or(c.broker, "tcp://127.0.0.1:1"), c.mqtt, or(c.future, "0s"), dir, c.buffer, c.uplink, or(c.health, "0s"),
+		or(c.retry, "100ms"), or(c.retry, "500ms"))
 }
 
 // v1 is an uplink to a database of a server.

@@ -118,6 +118,8 @@ func TestExportAndImport(t *testing.T) {
 	}
 	other.start()
 	other.await("the books of the old card", func(r status.Report) bool { return r.Ledger.Received == 4 && r.Ledger.Late == 1 && r.Ledger.Balanced })
+	other.says(exitFailed, []string{"in use", "stop the agent first"}, "import", store)
+	other.says(exitFailed, []string{"in use", "stop the agent first"}, "import", "--merge-points", store)
 	other.halt()
 	other.says(exitFailed, []string{"not an exported store"}, "import", "--merge-points", lines)
 }
