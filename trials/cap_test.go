@@ -48,7 +48,7 @@ func TestC1Cap(t *testing.T) {
 			l.await("twice the cap", func(r status.Report) bool { return r.Points.Finalized >= 2*most && r.MQTT.Unacked == 0 })
 			l.stop()
 			l.server.refuse(false)
-			l.health = "3s"
+			l.health, l.retry = "3s", ""
 			l.up()
 			r := l.await("a health line", func(r status.Report) bool { return r.Points.Health > 0 && delivered(r) })
 			balanced(t, r)
