@@ -1,0 +1,279 @@
+package crash
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"edgeagent/buffer"
+	"edgeagent/status"
+	"edgeagent/testbed"
+)
+
+// mountable makes the data folder of a gateway a file system of its own; only root can.
+func (g *gateway) mountable(argv ...string) {
+	g.t.Helper()
+	if err := os.MkdirAll(g.dir, 0o750); err != nil {
+		g.t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", append(argv, g.dir)...).CombinedOutput(); err != nil {
+		if os.Getenv("CI") == "true" {
+			g.t.Fatalf("mount %v: %v: %s", argv, err, out)
+		}
+		g.t.Skipf("mount %v: %v: %s", argv, err, out)
+	}
+	g.t.Cleanup(func() {
+		if out, err := exec.Command("umount", g.dir).CombinedOutput(); err != nil {
+			g.t.Errorf("umount: %v: %s", err, out)
+		}
+	})
+}
+
+// small is a file system of 8 MiB.
+func (g *gateway) small() { g.mountable("-t", "tmpfs", "-o", "size=8m", "tmpfs") }
+
+// fillUp takes the last byte of the gateway's file system; free gives 4 MiB and more of it back.
+func (g *gateway) fillUp() (free func()) {
+	g.t.Helper()
+	for _, f := range []struct {
+		name string
+		most int64
+	}{{"large", 5 << 20}, {"rest", 1 << 40}} {
+		if err := take(filepath.Join(g.dir, f.name), f.most); err != nil {
+			g.t.Fatal(err)
+		}
+	}
+	return func() {
+		g.t.Helper()
+		for _, name := range []string{"large", "rest"} {
+			if err := os.Remove(filepath.Join(g.dir, name)); err != nil {
+				g.t.Error(err)
+			}
+		}
+	}
+}
+
+// take makes a file of most bytes, or as many as there is room for.
+func take(name string, most int64) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := io.CopyN(f, zeros{}, most); !errors.Is(err, syscall.ENOSPC) {
+		return err
+	}
+	return nil
+}
+
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+
+// A strait is a gateway whose server is behind a proxy, and whose disk is small.
+type strait struct {
+	*gateway
+	broker *testbed.Broker
+	link   *testbed.TapProxy // to the server
+	server *testbed.Influx
+	pub    *publisher
+}
+
+// newStrait starts nothing but the servers; the link to InfluxDB is down.
+func newStrait(t *testing.T, more string) *strait {
+	t.Helper()
+	s := &strait{broker: testbed.StartMosquitto(t, testbed.MosquittoOptions{MaxInflight: 20}), server: testbed.StartInfluxd(t, testbed.InfluxOptions{})}
+	s.server.CreateDB("edge")
+	s.link = testbed.StartTapProxy(t, s.server.Addr())
+	s.link.Refuse()
+	s.gateway = newGateway(t, config{broker: s.broker.URL(), uplink: v1("http://"+s.link.Addr(), "edge"), buffer: "commit_interval = \"100ms\"\n" + more})
+	s.pub = newPublisher(t, s.broker.URL())
+	return s
+}
+
+// publish sends readings of ten sensors, one a minute, from one minute to another.
+func (s *strait) publish(from, to int) (n int64) {
+	s.t.Helper()
+	for minute := from; minute < to; minute++ {
+		for i := range 10 {
+			s.pub.send(fmt.Sprintf("sensors/s%d/temperature", i), good(minute, float64(20+i)))
+			n++
+		}
+	}
+	s.pub.flush()
+	return n
+}
+
+// up starts the agent and waits until it is connected.
+func (s *strait) up() {
+	s.t.Helper()
+	s.start()
+	s.await(soon, "a connection", func(r status.Report) bool { return r.MQTT.Connected })
+}
+
+// delivered waits until n readings are windowed and acknowledged and all points are uploaded, and checks the books and the server.
+func (s *strait) delivered(n int64) {
+	s.t.Helper()
+	r := s.await(inTheEnd, "full service", func(r status.Report) bool {
+		return r.Ledger.Windowed == n && r.MQTT.Unacked == 0 && r.Points.Queued == 0 && r.Points.Finalized > 0 && r.Buffer.Error == ""
+	})
+	balanced(s.t, r)
+	if r.Ledger.Received-r.Ledger.Duplicate != n || r.Points.Evicted > 0 || r.StoreResets > 0 {
+		s.t.Errorf("ledger %+v, %d evicted, %d resets; want %d readings and neither", r.Ledger, r.Points.Evicted, r.StoreResets, n)
+	}
+	if got := len(s.server.Points("edge", "temperature")); int64(got) != r.Points.Finalized {
+		s.t.Errorf("the server has %d points, want %d", got, r.Points.Finalized)
+	}
+	if n := strings.Count(s.Log(), "store: cannot write"); n < 1 || n > 2 {
+		s.t.Errorf("%d warnings of a disk that refuses, want one a minute", n)
+	}
+	if starts := strings.Count(s.Log(), "edgeagent starts"); starts != 1 {
+		s.t.Errorf("started %d times", starts)
+	}
+	s.stop()
+	s.buffer("check").wants(s.t, 0, "sound\n")
+}
+
+// TestFullWhileRunning fills a disk of 8 MiB to the last byte under the running agent: readings stay at the broker, points go out and make room within the file, a compaction
+// says that there is none for it, and when there is room again all goes on by itself.
+func TestFullWhileRunning(t *testing.T) {
+	t.Parallel()
+	s := newStrait(t, "max_size = \"7MiB\"\n")
+	s.small()
+	s.up()
+	n := s.publish(0, 100)
+	s.await(soon, "points to wait", func(r status.Report) bool { return r.Points.Queued >= 100 && r.MQTT.Unacked == 0 })
+	free := s.fillUp()
+	s.buffer("compact").wants(t, 1, "error: the store stays as it is: the disk has no room for its content (", "no space left")
+	last := 100
+	r := s.await(soon, "the disk to refuse", func(r status.Report) bool {
+		if r.Buffer.Error == "" {
+			n += s.publish(last, last+50)
+			last += 50
+		}
+		return r.Buffer.Error != ""
+	})
+	if !strings.Contains(r.Buffer.Error, "no space left") {
+		t.Errorf("the status says %q", r.Buffer.Error)
+	}
+	s.buffer("compact").wants(t, 1, "error: the store cannot be written now", "no space left")
+	s.buffer("check").wants(t, 0, "sound, as of a commit")
+	before := r.Points.Uploaded
+	s.link.Accept()
+	s.await(soon, "points to go out and make room", func(r status.Report) bool { return r.Points.Uploaded > before && r.Points.Queued == 0 })
+	free()
+	s.delivered(n)
+}
+
+// TestFullAtStart starts the agent on a disk of 8 MiB that its store, of a cap far above that, has filled to the last byte.
+func TestFullAtStart(t *testing.T) {
+	t.Parallel()
+	s := newStrait(t, "rejected_ring = \"16MiB\"\n")
+	s.small()
+	s.up()
+	n := s.publish(0, 100)
+	s.await(soon, "points to wait", func(r status.Report) bool { return r.Points.Queued >= 100 && r.MQTT.Unacked == 0 })
+	s.kill()
+	fillStore(t, s.dir)
+	free := s.fillUp()
+	writeFile(t, s.log, "") // of the start that matters
+	s.start()
+	s.await(soon, "the agent to answer", answers)
+	n += s.publish(100, 150)
+	s.link.Accept()
+	s.await(soon, "points to go out", func(r status.Report) bool { return r.Points.Uploaded >= 100 })
+	if _, answered := s.status(); !answered {
+		t.Error("no answer")
+	}
+	free()
+	s.delivered(n)
+}
+
+// fillStore commits rejected messages to a store until there is no room on its disk.
+func fillStore(t *testing.T, dir string) {
+	t.Helper()
+	s, err := buffer.Open(buffer.Options{Dir: dir, RejectedRing: 16 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = s.Commit(&buffer.Batch{Rejected: []buffer.Raw{{Topic: "ballast", Payload: make([]byte, 3000)}}})
+	}
+	if !errors.Is(err, buffer.ErrFull) {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestUnusableFolder starts the agent on folders that it cannot use: exit code 1 at once, and a line that names the folder.
+func TestUnusableFolder(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		make func(g *gateway)
+		want string
+	}{
+		{"read-only", func(g *gateway) { g.mountable("-t", "tmpfs", "-o", "ro,size=8m", "tmpfs") }, "read-only"},
+		{"full, without a store", func(g *gateway) { g.small(); g.fillUp() }, "no space left"},
+		{"a file", func(g *gateway) { writeFile(g.t, g.dir, "") }, "not a directory"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			g := newGateway(t, config{broker: "tcp://127.0.0.1:1", uplink: v1("http://127.0.0.1:1", "edge")})
+			tt.make(g)
+			g.start()
+			code, ok := g.Wait(10 * time.Second)
+			last := g.LogTail(1)
+			if !ok || code != 1 || !strings.HasPrefix(last, "error: ") || !strings.Contains(last, g.dir) || !strings.Contains(last, tt.want) {
+				t.Errorf("ended %v with code %d, %q; want 1 and a line with the folder and %q", ok, code, last, tt.want)
+			}
+		})
+	}
+}
+
+// TestReadOnlyWhileRunning has the store's file refuse writes under the running agent, as a file system does that the kernel has made read-only: nothing is acknowledged, points go
+// out once, and when it can be written again all goes on by itself.
+func TestReadOnlyWhileRunning(t *testing.T) {
+	t.Parallel()
+	s := newStrait(t, "")
+	image := filepath.Join(t.TempDir(), "image")
+	if err := take(image, 32<<20); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(testbed.Need(t, "mkfs.ext4"), "-q", "-F", image).CombinedOutput(); err != nil {
+		t.Fatalf("mkfs.ext4: %v: %s", err, out)
+	}
+	s.mountable("-o", "loop", image)
+	s.up()
+	n := s.publish(0, 100)
+	s.await(soon, "points to wait", func(r status.Report) bool { return r.Points.Queued >= 100 && r.MQTT.Unacked == 0 })
+	immutable := func(flag string) {
+		if out, err := exec.Command(testbed.Need(t, "chattr"), flag, buffer.Path(s.dir)).CombinedOutput(); err != nil {
+			t.Errorf("chattr %s: %v: %s", flag, err, out)
+		}
+	}
+	immutable("+i")
+	t.Cleanup(func() { immutable("-i") })
+	n += s.publish(100, 110)
+	r := s.await(soon, "the file to refuse", func(r status.Report) bool { return r.Buffer.Error != "" && r.MQTT.Unacked > 0 })
+	if !strings.Contains(r.Buffer.Error, "read-only") || r.Ledger.Windowed < n-100 {
+		t.Errorf("the status says %q, ledger %+v", r.Buffer.Error, r.Ledger)
+	}
+	s.buffer("compact").wants(t, 1, "cannot be written now", "read-only")
+	s.buffer("export", filepath.Join(t.TempDir(), "points.lp")).wants(t, 0, "lines written")
+	s.link.Accept()
+	testbed.WaitFor(t, soon, "the points that wait to arrive all the same", func() bool {
+		return int64(len(s.server.Points("edge", "temperature"))) >= r.Points.Queued
+	})
+	immutable("-i")
+	s.delivered(n)
+}
