@@ -172,7 +172,9 @@ func (sc *scene) suffer(t *testing.T, data []byte, least int) {
 	p.window(next, 0)
 	p.flush()
 	before := r.Ledger
-	g.await(soon, "readings to be taken in", func(r status.Report) bool { return r.Ledger.Windowed >= before.Windowed+sceneSensors && r.MQTT.Unacked == 0 })
+	g.await(soon, "readings to be taken in", func(r status.Report) bool {
+		return r.Ledger.Windowed >= before.Windowed+sceneSensors && r.MQTT.Unacked == 0
+	})
 	took := time.Since(began)
 	if most := 10 * time.Second; !raced && took > most {
 		t.Errorf("it took in readings %v after its start, want at most %v", took, most)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -75,7 +76,8 @@ type gateway struct {
 	log  string
 	env  []string
 
-	tracer []string // put in front of the agent: then Process is the tracer, and the agent its child
+	launcher []string // put in front of the agent, which takes its place
+	tracer   []string // put in front of the agent: then Process is the tracer, and the agent its child
 }
 
 // newGateway writes the configuration and starts nothing.
@@ -91,7 +93,7 @@ func newGateway(t *testing.T, c config) *gateway {
 // start runs the agent; its log goes on after those before.
 func (g *gateway) start() {
 	g.t.Helper()
-	argv := append(append([]string(nil), g.tracer...), g.bin, "run", "-c", g.conf)
+	argv := slices.Concat(g.tracer, g.launcher, []string{g.bin, "run", "-c", g.conf})
 	cmd := testbed.Command(argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), g.env...)
 	p := testbed.Start(g.t, cmd, g.log)

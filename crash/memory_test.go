@@ -66,7 +66,12 @@ func TestMemory(t *testing.T) {
 	tap := testbed.StartTapProxy(t, broker.Addr())
 	nobody := fmt.Sprintf("http://127.0.0.1:%d", testbed.FreePort(t))
 	g := newGateway(t, config{broker: tap.URL(), uplink: v1(nobody, "edge"), buffer: "commit_interval = \"1s\"\nmax_sensors = 500\n"})
-	g.env = []string{"GOMEMLIMIT=48MiB"}
+	group := newMemoryGroup(t, 64*mib)
+	if group != nil {
+		g.launcher = group.launcher // the agent finds the limit by itself
+	} else {
+		g.env = []string{"GOMEMLIMIT=48MiB"}
+	}
 	g.start()
 	g.await(soon, "a connection", func(r status.Report) bool { return r.MQTT.Connected })
 	testbed.WaitFor(t, soon, "the subscription", func() bool { return subscribed(tap) })
@@ -93,13 +98,23 @@ func TestMemory(t *testing.T) {
 	if r.Ledger.Rejected["sensors"] != int64(strangers) || r.Sensors != 500 || r.Ledger.Late != known.Ledger.Late || r.Points.Evicted > 0 {
 		t.Errorf("ledger %+v, %d sensors, %d evicted; want %d windowed, %d rejected as sensors", r.Ledger, r.Sensors, r.Points.Evicted, sent, strangers)
 	}
+	if group != nil {
+		t.Logf("in a control group of 64 MiB: peak %d KiB with pages of files", group.number(group.peak, "")>>10)
+		if n := group.number(group.events, "oom_kill"); n > 0 {
+			t.Errorf("the kernel has ended %d processes for want of memory", n)
+		}
+	}
 	if most := max(first, second, third); !raced && most > 64*mib {
 		t.Errorf("%d KiB of memory, want at most 64 MiB", most>>10)
 	}
 	if long() && !raced && float64(second) > 1.25*float64(first) {
 		t.Errorf("memory grows from %d KiB to %d KiB", first>>10, second>>10)
 	}
-	g.kill()
+	if group != nil {
+		group.starve(t, g)
+	} else {
+		g.kill()
+	}
 	g.start()
 	after := g.await(soon, "the agent to answer", answers)
 	if after.Ledger.Windowed != sent || after.Points.Queued != r.Points.Queued {
