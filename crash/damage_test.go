@@ -176,7 +176,7 @@ func (sc *scene) suffer(t *testing.T, data []byte, least int) {
 		return r.Ledger.Windowed >= before.Windowed+sceneSensors && r.MQTT.Unacked == 0
 	})
 	took := time.Since(began)
-	if most := 10 * time.Second; !raced && took > most {
+	if most := 10 * time.Second; !raced && !emulated() && took > most {
 		t.Errorf("it took in readings %v after its start, want at most %v", took, most)
 	}
 	for w := range sceneSent + sceneWaiting { // windows that may have been sent: what comes for them now is late

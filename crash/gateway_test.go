@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"syscall"
@@ -93,8 +94,8 @@ func newGateway(t *testing.T, c config) *gateway {
 // start runs the agent; its log goes on after those before.
 func (g *gateway) start() {
 	g.t.Helper()
-	argv := slices.Concat(g.tracer, g.launcher, []string{g.bin, "run", "-c", g.conf})
-	cmd := testbed.Command(argv[0], argv[1:]...)
+	argv := slices.Concat(g.tracer, g.launcher, testbed.Command(g.bin, "run", "-c", g.conf).Args) // an emulator stands next to its program
+	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), g.env...)
 	p := testbed.Start(g.t, cmd, g.log)
 	g.Process = p

@@ -3,6 +3,7 @@ package crash
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -24,7 +25,7 @@ type memoryGroup struct {
 // or the race detector, which take many times the memory, would count too.
 func newMemoryGroup(t *testing.T, bytes int64) *memoryGroup {
 	t.Helper()
-	if raced || os.Getenv("EDGEAGENT_TEST_EXEC") != "" {
+	if raced || emulated() {
 		return nil
 	}
 	for _, dir := range parentGroups() {
@@ -93,7 +94,7 @@ func (g *memoryGroup) starve(t *testing.T, agent *gateway) {
 	t.Helper()
 	writeFile(t, fmt.Sprintf("/proc/%d/oom_score_adj", agent.Pid()), "1000") // the agent first
 	script := `echo $$ > "$0/cgroup.procs" && echo 500 > /proc/self/oom_score_adj && exec tail /dev/zero`
-	hog := testbed.Start(t, testbed.Command("sh", "-c", script, g.dir), filepath.Join(t.TempDir(), "hog.log"))
+	hog := testbed.Start(t, exec.Command("sh", "-c", script, g.dir), filepath.Join(t.TempDir(), "hog.log"))
 	if code, ok := agent.Wait(soon); code != -1 || !ok {
 		t.Errorf("the agent ended with code %d, by itself %v; want it to be killed", code, ok)
 	}

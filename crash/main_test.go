@@ -9,10 +9,21 @@ import (
 )
 
 // Deadlines: generous, since the machine may be a loaded two-core one.
-const (
-	soon     = 30 * time.Second  // for what takes moments
-	inTheEnd = 180 * time.Second // for all readings to arrive at the server
+var (
+	soon     = patience(30 * time.Second)  // for what takes moments
+	inTheEnd = patience(180 * time.Second) // for all readings to arrive at the server
 )
+
+// patience is longer where an emulator runs the tests.
+func patience(d time.Duration) time.Duration {
+	if emulated() {
+		return 4 * d
+	}
+	return d
+}
+
+// emulated reports whether the agent runs in an emulator, which is many times slower and takes memory of its own.
+func emulated() bool { return os.Getenv("EDGEAGENT_TEST_EXEC") != "" }
 
 // long reports whether tests run at full length.
 func long() bool { return os.Getenv("EDGEAGENT_LONG") == "1" }

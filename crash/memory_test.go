@@ -128,14 +128,14 @@ func TestMemory(t *testing.T) {
 // refused and counted, and when event time has moved on there is room again.
 func TestMemoryBound(t *testing.T) {
 	t.Parallel()
-	const most = 2 * mib / 2 / 32 // half of the limit, at 32 bytes a reading
+	const most = 4 * mib / 2 / 32 // half of the limit, at 32 bytes a reading; with less the collector would do nothing but collect
 	broker := testbed.StartMosquitto(t, testbed.MosquittoOptions{})
 	tap := testbed.StartTapProxy(t, broker.Addr())
 	g := newGateway(t, config{broker: tap.URL(), uplink: v1("http://127.0.0.1:1", "edge")})
-	g.env = []string{"GOMEMLIMIT=2MiB"}
+	g.env = []string{"GOMEMLIMIT=4MiB"}
 	g.start()
 	g.awaitSubscription(tap, 1)
-	p := sim.FleetParams{Sensors: 100, Rate: 400, For: 100 * time.Second, Start: fleetStart.UnixNano()}
+	p := sim.FleetParams{Sensors: 100, Rate: 750, For: 100 * time.Second, Start: fleetStart.UnixNano()}
 	sent := simulate(t, broker.URL(), p)
 	r := g.await(inTheEnd, "all readings", func(r status.Report) bool { return r.Ledger.Received == sent && r.MQTT.Unacked == 0 })
 	if r.Ledger.Windowed != most || r.Ledger.Rejected["overflow"] != sent-most {
