@@ -4,21 +4,22 @@
 #
 #   scripts/test.sh           everything
 #   scripts/test.sh --quick   without race detector, ARM emulation and cross-building
-#   scripts/test.sh --long    with the soak tests at full length (EDGEAGENT_LONG=1)
+#   scripts/test.sh --long    with the soak tests at full length (EDGEAGENT_LONG=1), and all packages as ARMv6
 #
 # The last line sums up the tests; a step that failed and is no test counts as one failure. Exits 1 on any failure.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-# What runs under an emulated ARMv6 too: all that computes, and all that stores.
-arm_packages="./window ./watermark ./reading ./configs ./buffer ./agent ./sim"
+# What runs under an emulated ARMv6 too: all but what takes many minutes there, which runs with --long.
+arm_packages="./window ./watermark ./reading ./configs ./buffer ./agent ./sim ./mqtt ./uplink ./status ./discover ./demo ./docs ./cmd/edgeagent ./trials ./testbed"
 
 quick=
+long=
 timeout=10m # of the tests of one package
 for arg in "$@"; do
   case $arg in
     --quick) quick=1 ;;
-    --long) export EDGEAGENT_LONG=1 timeout=5h ;;
+    --long) long=1; export EDGEAGENT_LONG=1 timeout=5h ;;
     *) echo "test.sh: unknown argument $arg (known: --quick, --long)" >&2; exit 2 ;;
   esac
 done
@@ -121,14 +122,15 @@ register_arm() { # EMULATOR
     2>/dev/null > $dir/register && binfmt=$dir/edgeagent-arm
 }
 
-arm_tests() {
-  local list=() p
-  for p in $arm_packages; do [ -d "$p" ] && list+=("$p"); done
-  GOARCH=arm GOARM=6 CGO_ENABLED=0 EDGEAGENT_TEST_EXEC=$qemu tests -exec "$qemu" "${list[@]}"
+arm_tests() { # PACKAGES…
+  GOARCH=arm GOARM=6 CGO_ENABLED=0 EDGEAGENT_TEST_EXEC=$qemu tests -exec "$qemu" "$@"
 }
 
-arm_end_to_end() {
-  EDGEAGENT_ARM_BINARY=$PWD/dist/edgeagent-linux-armv6 EDGEAGENT_TEST_EXEC=$qemu tests -count=1 -run ARM ./e2e
+# other_packages are those that are not in the list for ARMv6.
+other_packages() { comm -23 <(go list ./... | sort) <(go list $arm_packages | sort); }
+
+arm_end_to_end() { # BINARY TESTS
+  EDGEAGENT_ARM_BINARY=$1 EDGEAGENT_TEST_EXEC=$qemu tests -count=1 -run "$2" ./e2e
 }
 
 summary() {
@@ -162,11 +164,13 @@ else
   fi
   if qemu=$(emulator); then
     register_arm "$qemu"
-    step "tests as ARMv6" arm_tests
+    step "tests as ARMv6" arm_tests $arm_packages
+    [ -z "$long" ] || EDGEAGENT_LONG= step "tests as ARMv6, the rest" arm_tests $(other_packages)
   fi
   step "cross-build" scripts/cross-build.sh --verify armv6
-  if [ -n "$qemu" ] && [ -d e2e ] && [ -x dist/edgeagent-linux-armv6 ]; then
-    step "tests of the ARMv6 binary" arm_end_to_end
+  if [ -n "$qemu" ]; then
+    step "tests of the ARMv6 binary" arm_end_to_end "$PWD/dist/edgeagent-linux-armv6" ARM
+    step "tests of the ARMv7 binary" arm_end_to_end "$PWD/dist/edgeagent-linux-armv7" ARMReplay
   fi
 fi
 summary
