@@ -84,7 +84,7 @@ func fleet(rng *rand.Rand, n int) sim.FleetParams {
 // TestPowerCut cuts the power of a recorded run at every sync and at many moments between.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
-	messages, between, goOn := 300, 12, 20
+	messages, between, goOn := 300, 20, 30
 	if long() {
 		messages, between, goOn = 2500, 20, 10
 	}

@@ -35,7 +35,7 @@ type offer struct {
 }
 
 // record runs an agent under strace while a fleet publishes n messages or so, with a time in between in which the server
-// is away. more are arguments of strace.
+// is away, and with its store compacted twice meanwhile. more are arguments of strace.
 func record(t *testing.T, p sim.FleetParams, maxPoints string, more ...string) *recording {
 	t.Helper()
 	r := &recording{t: t, evicts: maxPoints != "", size: 5 * time.Minute}
@@ -52,7 +52,7 @@ func record(t *testing.T, p sim.FleetParams, maxPoints string, more ...string) *
 	g.start()
 	g.await(soon, "a connection", func(r status.Report) bool { return r.MQTT.Connected })
 	testbed.WaitFor(t, soon, "the subscription", func() bool { return subscribed(tap) })
-	want := r.publish(broker.URL(), receiver, p)
+	want := r.publish(g, broker.URL(), receiver, p)
 	g.await(inTheEnd, "everything to be taken and uploaded", func(r status.Report) bool {
 		return r.Ledger.Received == want && r.MQTT.Unacked == 0 && r.Points.Queued == 0
 	})
@@ -81,9 +81,9 @@ func subscriptions(tap *testbed.TapProxy) int {
 	return n
 }
 
-// publish publishes a fleet in three parts, the server being away during the second, and reports how many messages there
-// were.
-func (r *recording) publish(broker string, receiver *sim.Receiver, p sim.FleetParams) int64 {
+// publish publishes a fleet in three parts, the server being away during the second, with a compaction in the second and third, and reports
+// how many messages there were.
+func (r *recording) publish(g *gateway, broker string, receiver *sim.Receiver, p sim.FleetParams) int64 {
 	r.t.Helper()
 	speed, sum := 1000.0, int64(0) // slow enough for hundreds of commits
 	if long() {
@@ -92,9 +92,16 @@ func (r *recording) publish(broker string, receiver *sim.Receiver, p sim.FleetPa
 	for i, down := range []bool{false, true, false} {
 		receiver.SetDown(down)
 		p.Seed += uint64(i)
+		compacted := make(<-chan said)
+		if i > 0 {
+			compacted = g.begin("compact")
+		}
 		s, err := sim.Simulate(r.t.Context(), sim.SimulateOptions{Broker: broker, Fleet: p, Speed: speed})
 		if err != nil || s.Resent+s.Unknown > 0 {
 			r.t.Fatalf("fleet: %+v, %v", s, err)
+		}
+		if i > 0 {
+			(<-compacted).wants(r.t, 0, "KiB before, ")
 		}
 		sum += s.Sent
 		p.Start += int64(p.For)
