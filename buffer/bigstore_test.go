@@ -40,7 +40,7 @@ func timed(t testing.TB, fn func() error) time.Duration {
 }
 
 // BenchmarkStartAtTheCap measures what a start costs on a full store of 256 MiB: after a clean stop, the check after an unclean one, and
-// carrying everything over when it is damaged.
+// carrying everything over when it is damaged; and how long it takes to check and to compact it while it is in use.
 func BenchmarkStartAtTheCap(b *testing.B) {
 	o := options(b.TempDir())
 	o.MaxSize, o.NoSync = 256<<20, false
@@ -52,16 +52,19 @@ func BenchmarkStartAtTheCap(b *testing.B) {
 		b.Fatal(err)
 	}
 	path := filepath.Join(o.Dir, fileName)
-	var clean, look, check, damaged time.Duration
+	var clean, look, check, damaged, examine, rewrite time.Duration
 	for b.Loop() {
 		look += timed(b, func() error { return inspectFile(path) })
 		check += timed(b, func() error { return checkInChild()(b.Context(), path) })
 		clean += timed(b, func() (err error) {
-			if s, err = Open(o); err != nil {
-				return err
-			}
-			return s.Close()
+			s, err = Open(o)
+			return err
 		})
+		examine += timed(b, func() (err error) { _, err = s.Examine(b.Context()); return err })
+		rewrite += timed(b, func() (err error) { _, _, err = s.Rewrite(b.Context()); return err })
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
 		if err := spoil(path); err != nil {
 			b.Fatal(err)
 		}
@@ -73,7 +76,7 @@ func BenchmarkStartAtTheCap(b *testing.B) {
 		})
 	}
 	b.Logf("file of %d MiB, %d MiB used", st.FileBytes>>20, st.UsedBytes>>20)
-	for name, d := range map[string]time.Duration{"ms-tree": look, "ms-check": check, "ms-open": clean, "ms-salvage": damaged} {
+	for name, d := range map[string]time.Duration{"ms-tree": look, "ms-check": check, "ms-open": clean, "ms-salvage": damaged, "ms-examine": examine, "ms-rewrite": rewrite} {
 		b.ReportMetric(float64(d.Milliseconds())/float64(b.N), name)
 	}
 }

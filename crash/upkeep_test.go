@@ -147,9 +147,9 @@ func (w *world) compactFrozen() {
 	w.signal(syscall.SIGSTOP)
 	rest(4 * time.Second)
 	w.signal(syscall.SIGCONT)
+	(<-ended).wants(w.t, 0, "KiB before, ") // before that the agent does not judge what it has taken
 	w.isolate("frozen while compacting", w.tap.Cut)
 	w.tap.Accept()
-	(<-ended).wants(w.t, 0, "KiB before, ")
 }
 
 // compactKilled kills the agent in the middle of a compaction, tries the commands on the store that it leaves, with its control socket, and starts it
