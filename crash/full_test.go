@@ -39,14 +39,14 @@ func (g *gateway) mountable(argv ...string) {
 // small is a file system of 8 MiB.
 func (g *gateway) small() { g.mountable("-t", "tmpfs", "-o", "size=8m", "tmpfs") }
 
-// fillUp takes the last byte of the gateway's file system; free gives 4 MiB and more of it back.
-func (g *gateway) fillUp() (free func()) {
+// fillUp takes the last byte of the gateway's file system, after between has had what 3 MiB of others' files leave; free gives these back.
+func (g *gateway) fillUp(between func()) (free func()) {
 	g.t.Helper()
-	for _, f := range []struct {
-		name string
-		most int64
-	}{{"large", 5 << 20}, {"rest", 1 << 40}} {
-		if err := take(filepath.Join(g.dir, f.name), f.most); err != nil {
+	for i, most := range []int64{3 << 20, 1 << 40} {
+		if i > 0 {
+			between()
+		}
+		if err := take(filepath.Join(g.dir, []string{"large", "rest"}[i]), most); err != nil {
 			g.t.Fatal(err)
 		}
 	}
@@ -150,7 +150,7 @@ func TestFullWhileRunning(t *testing.T) {
 	s.up()
 	n := s.publish(0, 100)
 	s.await(soon, "points to wait", func(r status.Report) bool { return r.Points.Queued >= 100 && r.MQTT.Unacked == 0 })
-	free := s.fillUp()
+	free := s.fillUp(func() {})
 	s.buffer("compact").wants(t, 1, "error: the store stays as it is: the disk has no room for its content (", "no space left")
 	last := 100
 	r := s.await(soon, "the disk to refuse", func(r status.Report) bool {
@@ -172,7 +172,7 @@ func TestFullWhileRunning(t *testing.T) {
 	s.delivered(n)
 }
 
-// TestFullAtStart starts the agent on a disk of 8 MiB that its store, of a cap far above that, has filled to the last byte.
+// TestFullAtStart starts the agent on a disk of 8 MiB that its store, of a cap far above that, has filled beside others to the last byte.
 func TestFullAtStart(t *testing.T) {
 	t.Parallel()
 	s := newStrait(t, "rejected_ring = \"16MiB\"\n")
@@ -181,8 +181,7 @@ func TestFullAtStart(t *testing.T) {
 	n := s.publish(0, 100)
 	s.await(soon, "points to wait", func(r status.Report) bool { return r.Points.Queued >= 100 && r.MQTT.Unacked == 0 })
 	s.kill()
-	fillStore(t, s.dir)
-	free := s.fillUp()
+	free := s.fillUp(func() { fillStore(t, s.dir) })
 	writeFile(t, s.log, "") // of the start that matters
 	s.start()
 	s.await(soon, "the agent to answer", answers)
@@ -223,7 +222,7 @@ func TestUnusableFolder(t *testing.T) {
 		want string
 	}{
 		{"read-only", func(g *gateway) { g.mountable("-t", "tmpfs", "-o", "ro,size=8m", "tmpfs") }, "read-only"},
-		{"full, without a store", func(g *gateway) { g.small(); g.fillUp() }, "no space left"},
+		{"full, without a store", func(g *gateway) { g.small(); g.fillUp(func() {}) }, "no space left"},
 		{"a file", func(g *gateway) { writeFile(g.t, g.dir, "") }, "not a directory"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
