@@ -21,9 +21,12 @@ type Stats struct {
 	RejectedBytes  int64 `json:"rejected_bytes"`
 	Rejected       int64 `json:"rejected"`    // messages kept in the ring
 	Quarantined    int64 `json:"quarantined"` // damaged records kept
-	OldestEnd      int64 `json:"oldest_end"`  // End of the first of the oldest 100 queued points that has one, ns; reading.NoTime if none
-	Commits        int64 `json:"commits"`     // write transactions since the store began
-	Written        int64 `json:"written"`     // bytes of pages written since Open
+	LateBytes      int64 `json:"late_bytes"`
+	LateKept       int64 `json:"late_kept"`    // late readings in the side output
+	LateDropped    int64 `json:"late_dropped"` // late readings that have left it, since it was full
+	OldestEnd      int64 `json:"oldest_end"`   // End of the first of the oldest 100 queued points that has one, ns; reading.NoTime if none
+	Commits        int64 `json:"commits"`      // write transactions since the store began
+	Written        int64 `json:"written"`      // bytes of pages written since Open
 }
 
 // lookForEnd bounds how many points Stats looks at for one that has an End.
@@ -43,6 +46,9 @@ func (s *Store) Stats() Stats {
 		RejectedBytes:  c.Bytes[inRejected],
 		Rejected:       c.Rejected,
 		Quarantined:    c.Bad,
+		LateBytes:      c.Bytes[inSide],
+		LateKept:       c.Side,
+		LateDropped:    int64(c.NextSide-1) - c.Side,
 		OldestEnd:      reading.NoTime,
 		Commits:        int64(c.Commits),
 		Written:        tx.GetPageAlloc(),
@@ -108,6 +114,9 @@ func (s *Store) audit(tx *bolt.Tx) (faults []error) {
 			faults = append(faults, fmt.Errorf("bucket %s holds %d records of %d bytes, the counters say %d of %d",
 				a.bucket, records, bytes, a.records, a.bytes))
 		}
+	}
+	if err := auditSide(tx, &c); err != nil {
+		faults = append(faults, err)
 	}
 	if !c.Points.Balanced() {
 		faults = append(faults, fmt.Errorf("points do not balance: %+v", c.Points))

@@ -1,0 +1,276 @@
+package buffer
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"reflect"
+	"slices"
+	"testing"
+
+	"edgeagent/reading"
+	bolt "go.etcd.io/bbolt"
+)
+
+// sideOutput is all that the side output holds.
+func sideOutput(t testing.TB, s *Store) (all []SideReading) {
+	t.Helper()
+	for after := uint64(0); ; {
+		list, last, err := s.SideAfter(after, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last == 0 {
+			return all
+		}
+		all, after = append(all, list...), last
+	}
+}
+
+// lateBytes is what the queued late readings cost, by the words of doc.go.
+func (m *model) lateBytes() (n int64) {
+	for _, p := range m.queue {
+		if p.Kind == LateReading {
+			n += cost(numberKey(p.Seq), seal(nil, appendPoint(nil, &p)))
+		}
+	}
+	return n
+}
+
+// lateReadings are n of them, the first with number from.
+func lateReadings(n, from int) (list []SideReading) {
+	for i := from; i < from+n; i++ {
+		list = append(list, SideReading{Series: reading.Series(fmt.Sprintf("s%d\x00room\x00%d", i%7, i%3)), Time: int64(i) * 1e9, Value: float64(i) / 4,
+			Arrival: 1.8e18 + int64(i)*1e6, Behind: int64(i) * minute})
+	}
+	return list
+}
+
+func TestSideReadingsComeBackAsTheyWere(t *testing.T) {
+	edges := []SideReading{
+		{"a", math.MinInt64 + 2, math.MaxFloat64, reading.NoTime, math.MaxInt64},
+		{"a\x00room\x001", -1, -0.1, math.MaxInt64, 0},
+		{"a", math.MaxInt64 - 1, 0, 0, 1},
+	}
+	s := open(t, options(t.TempDir()))
+	commit(t, s, &Batch{Side: edges})
+	commit(t, s, &Batch{})
+	commit(t, s, &Batch{Side: lateReadings(2*sidePerRecord+1, 0)})
+	want := append(edges, lateReadings(2*sidePerRecord+1, 0)...)
+	if got := sideOutput(t, s); !reflect.DeepEqual(got, want) {
+		t.Fatalf("side output\n%+v\nwant\n%+v", got, want)
+	}
+	if st := s.Stats(); st.LateKept != int64(len(want)) || st.LateDropped != 0 || st.LateBytes <= 0 {
+		t.Errorf("stats %+v, want %d kept, none dropped", st, len(want))
+	}
+}
+
+func TestSideOutputKeepsWithinItsShare(t *testing.T) {
+	o := options(t.TempDir())
+	o.SideOutput = true
+	s := open(t, o)
+	share, n := o.MaxSize/16, 0
+	for ; s.Stats().LateDropped < 20000; n += 700 {
+		commit(t, s, &Batch{Side: lateReadings(700, n)})
+		st := s.Stats()
+		if st.LateBytes > share || st.LateKept+st.LateDropped != int64(n+700) {
+			t.Fatalf("after %d: %d bytes of %d, %d kept, %d dropped", n+700, st.LateBytes, share, st.LateKept, st.LateDropped)
+		}
+		if st.LateDropped > 0 && st.LateBytes < share*9/10 {
+			t.Fatalf("after %d: only %d bytes of %d are used", n+700, st.LateBytes, share)
+		}
+	}
+	got := sideOutput(t, s)
+	if want := lateReadings(len(got), n-len(got)); !reflect.DeepEqual(got, want) {
+		t.Fatalf("the newest %d are not what is kept", len(got))
+	}
+	t.Logf("%d late readings in %d bytes", len(got), share)
+}
+
+func TestSideOutputHasItsShareOfThePoints(t *testing.T) {
+	tests := []struct {
+		name  string
+		on    bool
+		kept  int64 // bytes of late readings
+		share int64 // of the points, sixteenths of MaxSize
+	}{
+		{"off", false, 0, 4},
+		{"on and empty", true, 0, 3},
+		{"on and in use", true, 1 << 19, 3},
+		{"switched off, and something is left", false, 1 << 20, 3},
+	}
+	for _, tt := range tests {
+		w := writer{lim: Options{MaxSize: 16 << 20, SideOutput: tt.on}.limits()}
+		w.c.Bytes[inSide] = tt.kept
+		if got := w.outboxShare(); got != tt.share<<20 {
+			t.Errorf("%s: share %d, want %d", tt.name, got, tt.share<<20)
+		}
+	}
+}
+
+// TestLateReadingsNeverPushOutWindows fills the outbox with windows and then floods it with late readings, and the other way round.
+func TestLateReadingsNeverPushOutWindows(t *testing.T) {
+	o := options(t.TempDir())
+	o.MaxSize, o.SideOutput = 2<<20, true
+	s := open(t, o)
+	flood := func(kind PointKind, n int) {
+		for range n / 100 {
+			b := &Batch{}
+			for i := range 100 {
+				b.Points = append(b.Points, Point{Kind: kind, Line: line(i)})
+			}
+			commit(t, s, b)
+		}
+	}
+	kinds := func() (late, others int64) {
+		for _, p := range peek(t, s, 0) {
+			if p.Kind == LateReading {
+				late++
+			} else {
+				others++
+			}
+		}
+		return late, others
+	}
+	flood(LateReading, 5000)
+	late, _ := kinds()
+	if bytes := s.cur.Load().Bytes[inLateOut]; late == 5000 || bytes > o.MaxSize/16 || bytes < o.MaxSize/17 || bytes != s.Stats().OutboxBytes {
+		t.Fatalf("%d late readings queued in %d of %d bytes, %d in the outbox", late, bytes, o.MaxSize/16, s.Stats().OutboxBytes)
+	}
+	flood(Finalized, 1000)
+	if again, others := kinds(); again != late || others != 1000 {
+		t.Fatalf("%d late readings and %d windows, want %d and 1000: there is room for all", again, others, late)
+	}
+	for s.Counts().Evicted == 5000-late {
+		flood(Finalized, 100)
+	}
+	flood(Finalized, 300)
+	if again, others := kinds(); again >= late || again == 0 || others < 2000 || s.Counts().Evicted != 5000-again {
+		t.Fatalf("%d late readings, %d windows, counts %+v: late ones are to go first", again, others, s.Counts())
+	}
+	for late, _ = kinds(); late > 0; late, _ = kinds() {
+		flood(Finalized, 100)
+	}
+	_, before := kinds()
+	flood(LateReading, 3000)
+	if again, others := kinds(); again > 200 || others != before {
+		t.Fatalf("%d late readings and %d windows, want %d windows and what fits beside them", again, others, before)
+	}
+}
+
+// TestLateReadingsInFlightStay floods while a batch is in flight.
+func TestLateReadingsInFlightStay(t *testing.T) {
+	o := options(t.TempDir())
+	o.MaxPoints = 100
+	s := open(t, o)
+	b := &Batch{}
+	for i := range 100 {
+		b.Points = append(b.Points, Point{Kind: []PointKind{LateReading, Finalized}[i%2], Line: line(i)})
+	}
+	commit(t, s, b)
+	commit(t, s, &Batch{Points: []Point{point(1), point(2), point(3)}, Protect: 50})
+	var want []uint64
+	for seq := uint64(1); seq <= 103; seq++ {
+		if seq != 51 && seq != 53 && seq != 55 { // the oldest late ones after those in flight
+			want = append(want, seq)
+		}
+	}
+	if got := seqs(peek(t, s, 0)); !slices.Equal(got, want) {
+		t.Fatalf("queued %v\nwant %v", got, want)
+	}
+	commit(t, s, &Batch{Points: []Point{point(4)}})
+	if got := seqs(peek(t, s, 0)); got[0] != 2 || len(got) != 100 {
+		t.Fatalf("queued %v, want the first late reading gone", got)
+	}
+}
+
+func TestLateReadingsDoNotRaiseTheFloor(t *testing.T) {
+	s := open(t, options(t.TempDir()))
+	commit(t, s, &Batch{Points: []Point{{Kind: LateReading, Line: line(1)}}})
+	if points := peek(t, s, 0); len(points) != 1 || s.Floor() != reading.NoTime {
+		t.Fatalf("offered %d points, the floor is %d", len(points), s.Floor())
+	}
+	if p, ok, err := s.Newest(); !ok || err != nil || p.Kind != LateReading || s.Floor() != reading.NoTime {
+		t.Fatalf("newest %+v %v %v, the floor is %d", p, ok, err, s.Floor())
+	}
+}
+
+// TestSideOutputMoves carries the side output through an export, a compaction and damage.
+func TestSideOutputMoves(t *testing.T) {
+	o := options(t.TempDir())
+	o.SideOutput = true
+	s := open(t, o)
+	want := lateReadings(1000, 5)
+	commit(t, s, &Batch{State: []byte("{}"), Side: want, Points: []Point{point(1)}})
+	var file bytes.Buffer
+	if _, err := s.Export(&file, ExportHeader{}); err != nil {
+		t.Fatal(err)
+	}
+	closeChecked(t, s)
+	if _, _, err := Compact(o); err != nil {
+		t.Fatal(err)
+	}
+	holds := func(what string, s *Store) {
+		t.Helper()
+		if got := sideOutput(t, s); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %d late readings, want %d", what, len(got), len(want))
+		}
+		closeChecked(t, s)
+	}
+	holds("compacted", open(t, o))
+	other := o
+	other.Dir = t.TempDir()
+	if _, err := Import(other, io.Reader(&file), func([]byte) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	holds("imported", open(t, other))
+	hurt(t, o.Dir)
+	s = open(t, o)
+	if sum := load(t, s).Salvaged; sum == nil || sum.Late != int64(len(want)) {
+		t.Fatalf("salvaged %+v", sum)
+	}
+	holds("salvaged", s)
+}
+
+// hurt makes a store damaged that holds everything all the same: a bucket is gone that nothing is in.
+func hurt(t *testing.T, dir string) {
+	t.Helper()
+	db, err := bolt.Open(Path(dir), 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte(bucketMarks)) })
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(dir + "/" + cleanName); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDamagedSideRecordIsLeftOut(t *testing.T) {
+	s := open(t, options(t.TempDir()))
+	commit(t, s, &Batch{Side: lateReadings(3, 0)})
+	commit(t, s, &Batch{Side: lateReadings(2, 3)})
+	err := s.db.Update(func(tx *bolt.Tx) error {
+		b := tx.Bucket([]byte(bucketSide))
+		k, v := b.Cursor().First()
+		bad := bytes.Clone(v)
+		bad[len(bad)-1] ^= 1
+		return b.Put(k, bad)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := sideOutput(t, s); !reflect.DeepEqual(got, lateReadings(2, 3)) {
+		t.Errorf("side output %+v, want what is not damaged", got)
+	}
+	if st := s.Stats(); st.LateKept != 5 {
+		t.Errorf("%d kept, want 5: the record is still there", st.LateKept)
+	}
+}
