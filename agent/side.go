@@ -75,7 +75,7 @@ func writeLate(ctx context.Context, store *buffer.Store, cfg *configs.Config, fo
 	}
 	w := lateWriter{encoder: encoder, lines: format == FormatLines, out: bufio.NewWriter(out)}
 	next := store.SideAfter
-	if store.Stats().LateKept == 0 && sideOutputOf(cfg.Watermark.LateReadings) == SideDrop {
+	if store.Stats().SideKept == 0 && sideOutputOf(cfg.Watermark.LateReadings) == SideDrop {
 		next, w.bare = rememberedLate(store), true
 	}
 	for after := uint64(0); ; {

@@ -21,9 +21,9 @@ type Stats struct {
 	RejectedBytes  int64 `json:"rejected_bytes"`
 	Rejected       int64 `json:"rejected"`    // messages kept in the ring
 	Quarantined    int64 `json:"quarantined"` // damaged records kept
-	LateBytes      int64 `json:"late_bytes"`
-	LateKept       int64 `json:"late_kept"`    // late readings in the side output
-	LateDropped    int64 `json:"late_dropped"` // late readings that have left it, since it was full
+	SideBytes      int64 `json:"side_bytes"`
+	SideKept       int64 `json:"side_kept"`    // late readings in the side output
+	SideDropped    int64 `json:"side_dropped"` // late readings that have left it, since it was full
 	OldestEnd      int64 `json:"oldest_end"`   // End of the first of the oldest 100 queued points that has one, ns; reading.NoTime if none
 	Commits        int64 `json:"commits"`      // write transactions since the store began
 	Written        int64 `json:"written"`      // bytes of pages written since Open
@@ -46,9 +46,9 @@ func (s *Store) Stats() Stats {
 		RejectedBytes:  c.Bytes[inRejected],
 		Rejected:       c.Rejected,
 		Quarantined:    c.Bad,
-		LateBytes:      c.Bytes[inSide],
-		LateKept:       c.Side,
-		LateDropped:    int64(c.NextSide-1) - c.Side,
+		SideBytes:      c.Bytes[inSide],
+		SideKept:       c.Side,
+		SideDropped:    int64(c.NextSide-1) - c.Side,
 		OldestEnd:      reading.NoTime,
 		Commits:        int64(c.Commits),
 		Written:        tx.GetPageAlloc(),

@@ -62,7 +62,7 @@ func TestSideReadingsComeBackAsTheyWere(t *testing.T) {
 	if got := sideOutput(t, s); !reflect.DeepEqual(got, want) {
 		t.Fatalf("side output\n%+v\nwant\n%+v", got, want)
 	}
-	if st := s.Stats(); st.LateKept != int64(len(want)) || st.LateDropped != 0 || st.LateBytes <= 0 {
+	if st := s.Stats(); st.SideKept != int64(len(want)) || st.SideDropped != 0 || st.SideBytes <= 0 {
 		t.Errorf("stats %+v, want %d kept, none dropped", st, len(want))
 	}
 }
@@ -72,14 +72,14 @@ func TestSideOutputKeepsWithinItsShare(t *testing.T) {
 	o.SideOutput = true
 	s := open(t, o)
 	share, n := o.MaxSize/16, 0
-	for ; s.Stats().LateDropped < 20000; n += 700 {
+	for ; s.Stats().SideDropped < 20000; n += 700 {
 		commit(t, s, &Batch{Side: lateReadings(700, n)})
 		st := s.Stats()
-		if st.LateBytes > share || st.LateKept+st.LateDropped != int64(n+700) {
-			t.Fatalf("after %d: %d bytes of %d, %d kept, %d dropped", n+700, st.LateBytes, share, st.LateKept, st.LateDropped)
+		if st.SideBytes > share || st.SideKept+st.SideDropped != int64(n+700) {
+			t.Fatalf("after %d: %d bytes of %d, %d kept, %d dropped", n+700, st.SideBytes, share, st.SideKept, st.SideDropped)
 		}
-		if st.LateDropped > 0 && st.LateBytes < share*9/10 {
-			t.Fatalf("after %d: only %d bytes of %d are used", n+700, st.LateBytes, share)
+		if st.SideDropped > 0 && st.SideBytes < share*9/10 {
+			t.Fatalf("after %d: only %d bytes of %d are used", n+700, st.SideBytes, share)
 		}
 	}
 	got := sideOutput(t, s)
@@ -270,7 +270,26 @@ func TestDamagedSideRecordIsLeftOut(t *testing.T) {
 	if got := sideOutput(t, s); !reflect.DeepEqual(got, lateReadings(2, 3)) {
 		t.Errorf("side output %+v, want what is not damaged", got)
 	}
-	if st := s.Stats(); st.LateKept != 5 {
-		t.Errorf("%d kept, want 5: the record is still there", st.LateKept)
+	if st := s.Stats(); st.SideKept != 5 {
+		t.Errorf("%d kept, want 5: the record is still there", st.SideKept)
+	}
+}
+
+// TestLateReadingsCostLittle measures what a commit writes that holds late readings, in a store whose ring is full.
+func TestLateReadingsCostLittle(t *testing.T) {
+	o := options(t.TempDir())
+	o.MaxSize, o.SideOutput = 32<<20, true
+	s := open(t, o)
+	for n := 0; s.Stats().SideDropped == 0; n += 5000 {
+		commit(t, s, &Batch{Side: lateReadings(5000, n)})
+	}
+	most, mean := largest(t, s, 200, func(i int) *Batch {
+		b := small(i)
+		b.Side = lateReadings(100, i*100)
+		return b
+	})
+	t.Logf("with 100 late readings at most %d bytes a commit, %d on average", most, mean)
+	if mean >= 56<<10 || most >= 80<<10 {
+		t.Errorf("%d bytes a commit on average, %d at most; want under 56 and 80 KiB", mean, most)
 	}
 }

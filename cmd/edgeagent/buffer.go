@@ -126,7 +126,7 @@ func (c bufferStatsCmd) Run(ctx context.Context, s streams) error {
 	fmt.Fprintf(w, "queued\t%d points, %s\n", counts.Queued, kib(st.OutboxBytes))
 	fmt.Fprintf(w, "parked\t%d points, %s\n", counts.Parked, kib(st.ParkedBytes))
 	fmt.Fprintf(w, "rejected\t%d messages, %s\n", st.Rejected, kib(st.RejectedBytes))
-	fmt.Fprintf(w, "late\t%d readings kept, %s; %d made room\n", st.LateKept, kib(st.LateBytes), st.LateDropped)
+	fmt.Fprintf(w, "late\t%d readings kept, %s; %d made room\n", st.SideKept, kib(st.SideBytes), st.SideDropped)
 	fmt.Fprintf(w, "quarantine\t%d records\n", st.Quarantined)
 	fmt.Fprintf(w, "so far\t%d points made: %d uploaded, %d evicted, %d superseded\n", counts.Made(), counts.Uploaded, counts.Evicted, counts.Superseded)
 	fmt.Fprintf(w, "floor\t%s\n", cmp.Or(st.Floor, "none"))

@@ -47,7 +47,7 @@ func TestExportLate(t *testing.T) {
 		}
 		var st agent.StoreStats
 		b.ask(&st, "stats")
-		if st.LateKept != 3 || st.LateDropped != 0 || st.LateBytes == 0 {
+		if st.SideKept != 3 || st.SideDropped != 0 || st.SideBytes == 0 {
 			t.Errorf("running %v: stats %+v, want 3 late readings kept", running, st)
 		}
 	}
