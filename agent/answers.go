@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"edgeagent/buffer"
-	"edgeagent/configs"
-	"edgeagent/uplink"
 )
 
 // Bounds of one look at the store: no transaction stays open while an answer is written.
@@ -96,31 +94,4 @@ func writeLines(ctx context.Context, store *buffer.Store, out io.Writer) error {
 		after = points[len(points)-1].Seq
 	}
 	return eachParked(ctx, store, func(p buffer.Parked) error { return write(p.Line) })
-}
-
-// writeLate writes the late readings that the store still remembers as line protocol.
-func writeLate(store *buffer.Store, cfg *configs.Config, out io.Writer) error {
-	encoder, err := uplink.NewEncoder(identityOf(cfg))
-	if err != nil {
-		return err
-	}
-	for after := uint64(0); ; {
-		entries, last, err := store.LateAfter(after, answerPoints)
-		if err != nil {
-			return err
-		}
-		if last == 0 {
-			return nil
-		}
-		for _, e := range entries {
-			line, err := encoder.LateReading(nil, e.Series, e.Time, e.Value)
-			if err != nil {
-				continue // its late count is reported all the same
-			}
-			if _, err := out.Write(append(line, '\n')); err != nil {
-				return err
-			}
-		}
-		after = last
-	}
 }

@@ -15,6 +15,7 @@ type batch struct {
 	seq         uint64 // the outbox sequence that its first point will get
 	journal     []buffer.Entry
 	points      []buffer.Point
+	side        []buffer.SideReading
 	marks       []*sensor
 	dropped     []string
 	bytes       int64                       // that journal adds to the store, at most
@@ -36,7 +37,7 @@ func (e *Engine) fill(b *buffer.Batch, s state) error {
 		return fmt.Errorf("encode state: %w", err)
 	}
 	e.prune(b)
-	b.Journal, b.Points = e.batch.journal, e.batch.points
+	b.Journal, b.Points, b.Side = e.batch.journal, e.batch.points, e.batch.side
 	e.fillMarks(b)
 	b.Late = b.Late[:0]
 	for series := range e.batch.late {
@@ -107,6 +108,7 @@ func (e *Engine) Committed(b *buffer.Batch) {
 	clear(e.batch.late)
 	e.batch.journal, e.batch.bytes = e.batch.journal[:0], 0
 	e.batch.points = e.batch.points[:0]
+	e.batch.side = e.batch.side[:0]
 	e.batch.marks = e.batch.marks[:0]
 	e.batch.dropped = e.batch.dropped[:0]
 	e.batch.heldChanged = false

@@ -17,7 +17,7 @@ const (
 	ActionParked  = "parked"  // answers with a list of ParkedPoint
 	ActionRequeue = "requeue" // answers with RequeueResult
 	ActionReadmit = "readmit" // answers with Readmitted
-	ActionExport  = "export"  // answers with line protocol
+	ActionExport  = "export"  // answers with line protocol, or with a LateReading a line
 	ActionCheck   = "check"   // answers with StoreCheck
 	ActionCompact = "compact" // answers with Compacted
 )
@@ -30,6 +30,7 @@ type Request struct {
 	All    bool     `json:"all,omitempty"`     // requeue: all that are parked
 	DryRun bool     `json:"dry_run,omitempty"` // readmit: only look
 	Late   bool     `json:"late,omitempty"`    // export: late readings instead of points
+	Format string   `json:"format,omitempty"`  // of late readings: FormatJSON, also for "", or FormatLines
 }
 
 // StoreStats is the store in numbers.
@@ -122,7 +123,7 @@ func look(ctx context.Context, store *buffer.Store, cfg *configs.Config, req Req
 		return writeParked(ctx, store, out)
 	case ActionExport:
 		if req.Late {
-			return writeLate(store, cfg, out)
+			return writeLate(ctx, store, cfg, req.Format, out)
 		}
 		return writeLines(ctx, store, out)
 	}

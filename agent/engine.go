@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -16,6 +17,7 @@ type Rules struct {
 	Size, Allowed, Delay int64
 	PerSensor            bool // scope = "sensor": every sensor has a watermark of its own
 	Late                 watermark.Policy
+	Side                 SideOutput
 	Update               bool // emit = "update"
 	UpdateInterval       int64
 	MaxFuture            int64 // 0: nothing is too far ahead, but for BuildDate + 20 years
@@ -42,7 +44,8 @@ type Input struct {
 	Result   *reading.Result
 	Topic    string // tells, where a site is shared, which agent counts what has no sensor
 	Retained bool
-	Known    bool // a redelivery of a message that is committed or in the batch being built
+	Known    bool  // a redelivery of a message that is committed or in the batch being built
+	Arrival  int64 // when it came, ns; reading.NoTime, or 0, if that is not known. Nothing but the side output depends on it
 	Now      Moment
 }
 
@@ -82,6 +85,7 @@ type Engine struct {
 
 	journal journal
 	batch   batch
+	arrival int64 // of the message at hand
 	verdict verdict
 	outputs []window.Output // reused
 	reports []window.Report
@@ -132,6 +136,7 @@ func (e *Engine) newScope(owner *sensor) *scope {
 func (e *Engine) Message(in Input) {
 	rs := in.Result.Readings
 	all, own := int64(len(rs)+len(in.Result.Refusals)), e.own(&in)
+	e.arrival = cmp.Or(in.Arrival, reading.NoTime)
 	e.verdict.fresh()
 	if all == 0 {
 		if !in.Known && e.rules.Share.Has(in.Topic) {

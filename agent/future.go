@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -22,6 +23,7 @@ type held struct {
 	Time         int64          `json:"time"`
 	Value        float64        `json:"value"`
 	Retained     bool           `json:"retained,omitempty"`
+	Arrival      int64          `json:"arrival,omitempty"` // as of Input
 
 	due bool // vouched for, in the release that is going on
 }
@@ -54,7 +56,7 @@ func (e *Engine) tooFar(r reading.Reading, retained bool, now Moment) {
 		return
 	}
 	e.ledger.Received--
-	e.hold(held{Series: r.Series, ArrivalTimed: r.ArrivalTimed, Time: r.Time, Value: r.Value, Retained: retained})
+	e.hold(held{Series: r.Series, ArrivalTimed: r.ArrivalTimed, Time: r.Time, Value: r.Value, Retained: retained, Arrival: e.arrival})
 }
 
 // hold keeps a reading back; when all places are taken the oldest is rejected.
@@ -144,8 +146,9 @@ func (e *Engine) judgeHeld(h held, now Moment) {
 		}
 		return
 	}
-	e.verdict.others = true
-	defer func() { e.verdict.others = false }()
+	arrival := e.arrival
+	e.verdict.others, e.arrival = true, cmp.Or(h.Arrival, reading.NoTime)
+	defer func() { e.verdict.others, e.arrival = false, arrival }()
 	e.ledger.Received++
 	if e.full(r) {
 		e.overflow(r, h.Retained, false, now)

@@ -35,7 +35,8 @@ func newBench(t rapid.TB, dir string, setup Setup) *bench {
 func (b *bench) open() {
 	b.t.Helper()
 	var err error
-	if b.store, err = buffer.Open(buffer.Options{Dir: b.dir, NoSync: true, MaxSize: storeSize, FloorStep: b.setup.Rules.Size, RejectedRing: 1 << 20}); err != nil {
+	if b.store, err = buffer.Open(buffer.Options{Dir: b.dir, NoSync: true, MaxSize: storeSize, FloorStep: b.setup.Rules.Size, RejectedRing: 1 << 20,
+		SideOutput: b.setup.Rules.Side != SideDrop}); err != nil {
 		b.t.Fatal(err)
 	}
 	r, err := Restore(b.store, b.setup)

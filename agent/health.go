@@ -48,6 +48,8 @@ func (a *Agent) healthFields() []uplink.Field {
 		uplink.Int("finalized", p.Finalized),
 		uplink.Int("updated", p.Updated),
 		uplink.Int("late_reports", p.LateReports),
+		uplink.Int("late_readings", p.LateReadings),
+		uplink.Int("side_dropped", stats.SideDropped),
 		uplink.Int("uploaded", p.Uploaded),
 		uplink.Int("queued", p.Queued),
 		uplink.Int("parked", p.Parked),

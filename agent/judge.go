@@ -89,11 +89,13 @@ func (e *Engine) isLate(r reading.Reading, sc *scope) bool {
 	return end <= e.floor || e.rules.Late.Late(r.Time, end, e.rules.Allowed, w)
 }
 
-// countLate counts a late drop in the interval in which event time stands. It moves nothing else. It reports whether the
+// countLate counts a late drop in the interval in which event time stands, and hands it to the side output. It moves nothing else. It reports whether the
 // reading is journalled, to be remembered.
 func (e *Engine) countLate(r reading.Reading, sc *scope) bool {
 	e.ledger.Late++
-	sc.late.Add(r.Series, r.Time, e.standing(sc))
+	m := e.standing(sc)
+	sc.late.Add(r.Series, r.Time, m)
+	e.keepLate(r, m)
 	e.batch.late[r.Series] = struct{}{}
 	if !sc.set.Remember(r.Series, r.Time, r.Value, sc.mark.W, e.batch.record) {
 		return false

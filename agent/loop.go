@@ -147,7 +147,7 @@ func (a *Agent) message(d *mqtt.Delivery, m Moment) {
 	}
 	msg := reading.Message{Topic: d.Topic, Payload: d.Payload, Retained: d.Retained, Arrival: d.Arrival.UnixNano()}
 	a.decoder.Decode(msg, &a.result)
-	a.engine.Message(Input{Result: &a.result, Topic: d.Topic, Retained: d.Retained, Known: known, Now: m})
+	a.engine.Message(Input{Result: &a.result, Topic: d.Topic, Retained: d.Retained, Known: known, Arrival: msg.Arrival, Now: m})
 	if known {
 		return
 	}

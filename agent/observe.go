@@ -33,7 +33,7 @@ func Observe(ctx context.Context, m configs.MQTT, filters []string, log *slog.Lo
 }
 
 func newObserver(m configs.MQTT, filters []string, log *slog.Logger) (*mqtt.Client, error) {
-	tlsConfig, err := tlsOf("mqtt.tls", m.TLS)
+	tlsConfig, err := tlsOf("mqtt.tls", m.TLS, log)
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,9 @@ func TestAgainstOracle(t *testing.T) {
 		dir := filepath.Join(root, fmt.Sprint(runs))
 		defer os.RemoveAll(dir)
 		p := drawParams(t)
-		b := newBench(t, dir, setupFor(p))
+		setup := setupFor(p)
+		setup.Rules.Side = SideOutput(rapid.IntRange(0, 2).Draw(t, "late_readings"))
+		b := newBench(t, dir, setup)
 		b.compactAt = rapid.SampledFrom([]int64{0, 4}).Draw(t, "compact_at")
 		defer func() { b.store.Close() }()
 		front := rapid.Int64Range(-100, 1000).Draw(t, "front")
@@ -130,7 +132,9 @@ func compare(t *rapid.T, p sim.Params, items []sim.Item, b *bench) {
 	t.Helper()
 	want := sim.Oracle(p, items)
 	naming := sim.Naming{Tags: []reading.Tag{{Key: "gateway", Value: "gw"}}, Aggregates: b.setup.Identity.Aggregates, Updates: p.UpdateInterval > 0}
+	compareLate(t, want, naming, b)
 	for what, lines := range map[string][]string{"put out": b.lines, "queued": b.queued()} {
+		lines, _ := apart(lines)
 		got, err := sim.ParseLines([]byte(strings.Join(lines, "\n")))
 		if err != nil {
 			t.Fatal(err)
@@ -143,8 +147,8 @@ func compare(t *rapid.T, p sim.Params, items []sim.Item, b *bench) {
 	if left := c.Made() - c.Superseded; c.Queued != left || c.Updated == 0 && c.Superseded != 0 {
 		t.Fatalf("points %+v", c)
 	}
-	if b.e.mayUpdate() && c.Queued != windowsOf(want)+c.LateReports {
-		t.Fatalf("%d queued, want one for each of %d windows and %d late reports", c.Queued, windowsOf(want), c.LateReports)
+	if b.e.mayUpdate() && c.Queued != windowsOf(want)+c.LateReports+c.LateReadings {
+		t.Fatalf("%d queued, want one for each of %d windows, %d late reports and %d late readings", c.Queued, windowsOf(want), c.LateReports, c.LateReadings)
 	}
 	if c.Finalized != want.Count(sim.Finalized) || c.Updated != want.Count(sim.Updated) || c.LateReports != want.Count(sim.LateReport) {
 		t.Fatalf("%+v\npoints %+v, want finalized %d updated %d late %d", p, c, want.Count(sim.Finalized), want.Count(sim.Updated), want.Count(sim.LateReport))

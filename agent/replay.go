@@ -133,7 +133,7 @@ func (r *Replay) message(m reading.Message) {
 	}
 	r.decoder.Decode(m, &r.result)
 	wall := max(m.Arrival, r.engine.rules.BuildDate) // the recording gateway's clock is not this machine's to doubt
-	r.engine.Message(Input{Result: &r.result, Topic: m.Topic, Retained: m.Retained, Now: Moment{Wall: wall, Trusted: true}})
+	r.engine.Message(Input{Result: &r.result, Topic: m.Topic, Retained: m.Retained, Arrival: m.Arrival, Now: Moment{Wall: wall, Trusted: true}})
 }
 
 // commit makes what has been fed durable together with the input's position, and prints the points that came of it.

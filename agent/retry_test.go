@@ -80,7 +80,7 @@ func TestKilledBetweenCommitAndAcknowledgement(t *testing.T) {
 	}
 	for kill := range len(messages) + 1 {
 		for _, committed := range []bool{false, true} {
-			r := newRig(t, func(s *Setup) { s.Rules.MaxFuture = 2 * minute })
+			r := newRig(t, func(s *Setup) { s.Rules.MaxFuture, s.Rules.Side = 2*minute, SideUplink })
 			r.now.Trusted = false
 			p := newPackets(time.Minute)
 			p.session(true, 0)
@@ -117,6 +117,7 @@ func TestKilledBetweenCommitAndAcknowledgement(t *testing.T) {
 				want["received"], want["duplicate"] = want["received"]+again, again
 			}
 			r.counts("but for received and duplicate as without a kill", want)
+			r.sideHolds("each late reading once", "a@-2000 1", "a@-1 1")
 			if r.e.ignored != 1 {
 				t.Errorf("killed after %d, committed %v: ignored %d, want 1", kill, committed, r.e.ignored)
 			}

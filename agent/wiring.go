@@ -1,11 +1,7 @@
 package agent
 
 import (
-	"crypto/tls"
-	"crypto/x509"
-	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +19,7 @@ func storeOptions(cfg *configs.Config, dir string, log *slog.Logger) buffer.Opti
 		Dir:          dir,
 		MaxSize:      int64(cfg.Buffer.MaxSize),
 		MaxPoints:    cfg.Buffer.MaxPoints,
+		SideOutput:   sideOutputOf(cfg.Watermark.LateReadings) != SideDrop,
 		RejectedRing: int64(cfg.Buffer.RejectedRing),
 		FloorStep:    int64(cfg.Window.Size),
 		Logger:       log,
@@ -40,6 +37,7 @@ func setupOf(cfg *configs.Config, decoder *reading.Decoder, buildDate time.Time)
 		UpdateInterval: int64(cfg.Window.UpdateInterval),
 		MaxFuture:      int64(cfg.Watermark.MaxFuture),
 		IdleTimeout:    int64(cfg.Watermark.IdleTimeout),
+		Side:           sideOutputOf(cfg.Watermark.LateReadings),
 		MaxSensors:     cfg.Buffer.MaxSensors,
 		SensorExpiry:   int64(cfg.Buffer.SensorExpiry),
 		BuildDate:      buildDate.UnixNano(),
@@ -68,7 +66,7 @@ func identityOf(cfg *configs.Config) uplink.Identity {
 
 func (a *Agent) newClient() (*mqtt.Client, error) {
 	m := a.cfg.MQTT
-	tlsConfig, err := tlsOf("mqtt.tls", m.TLS)
+	tlsConfig, err := tlsOf("mqtt.tls", m.TLS, a.log)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +98,7 @@ func (a *Agent) newClient() (*mqtt.Client, error) {
 
 func (a *Agent) newUplink() (*uplink.Uplink, error) {
 	u := a.cfg.Uplink
-	tlsConfig, err := tlsOf("uplink.tls", u.TLS)
+	tlsConfig, err := tlsOf("uplink.tls", u.TLS, a.log)
 	if err != nil {
 		return nil, err
 	}
@@ -124,32 +122,6 @@ func (a *Agent) newUplink() (*uplink.Uplink, error) {
 		UserAgent:       "edgeagent/" + a.version,
 		Logger:          a.log,
 	}, a.outbox)
-}
-
-// tlsOf builds what a TLS section asks for; nil if it asks for nothing. The key names the section in errors.
-func tlsOf(key string, c configs.TLS) (*tls.Config, error) {
-	if c == (configs.TLS{}) {
-		return nil, nil
-	}
-	t := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify}
-	if c.CAFile != "" {
-		pem, err := os.ReadFile(c.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("%s.ca_file: %w", key, err)
-		}
-		t.RootCAs = x509.NewCertPool()
-		if !t.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s.ca_file: %s holds no PEM certificate", key, c.CAFile)
-		}
-	}
-	if c.CertFile != "" {
-		cert, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile)
-		if err != nil {
-			return nil, fmt.Errorf("%s.cert_file and key_file: %w", key, err)
-		}
-		t.Certificates = []tls.Certificate{cert}
-	}
-	return t, nil
 }
 
 // trimSecret takes the line end off that editors leave in secret files.

@@ -10,8 +10,9 @@ type Batch struct {
 	Marks     []Mark   // watermarks per sensor that changed (scope = "sensor")
 	DropMarks []string // sensors forgotten: their marks are deleted
 	Late      []LateCount
-	Held      []byte // readings held back as future, opaque here; nil leaves it, empty deletes it
-	Aliases   []byte // decoding's alias tables, opaque here; nil leaves them, empty deletes them
+	Side      []SideReading // late readings to keep, in arrival order
+	Held      []byte        // readings held back as future, opaque here; nil leaves it, empty deletes it
+	Aliases   []byte        // decoding's alias tables, opaque here; nil leaves them, empty deletes them
 	Packets   []Packet
 	Inputs    []Input
 	Points    []Point // in output order

@@ -94,7 +94,7 @@ func (c *carrier) carry() (err error) {
 		func() error { return c.named(bucketMarks) },
 		func() error { return c.named(bucketLate) },
 		func() error { return c.named(bucketInputs) },
-		c.packets, c.journal, c.outbox, c.parked, c.rejected,
+		c.packets, c.journal, c.outbox, c.parked, c.rejected, c.side,
 	} {
 		if err = step(); err != nil {
 			break
@@ -116,7 +116,7 @@ func (c *carrier) begin() error {
 
 // commit ends the transaction, within the shares of the new file.
 func (c *carrier) commit() error {
-	err := errors.Join(c.w.evictDown(0, c.w.lim.outbox, c.w.lim.points), c.w.trimParked(), c.w.trimRejected(), c.w.putCounters(c.s.floor.get()))
+	err := errors.Join(c.w.evictToShare(0), c.w.trimParked(), c.w.trimRejected(), c.w.trimSide(), c.w.putCounters(c.s.floor.get()))
 	if err != nil {
 		return errors.Join(err, c.w.tx.Rollback())
 	}

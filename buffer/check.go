@@ -20,9 +20,12 @@ type Stats struct {
 	RejectedBytes  int64 `json:"rejected_bytes"`
 	Rejected       int64 `json:"rejected"`    // messages kept in the ring
 	Quarantined    int64 `json:"quarantined"` // damaged records kept
-	OldestEnd      int64 `json:"oldest_end"`  // End of the first of the oldest 100 queued points that has one, ns; reading.NoTime if none
-	Commits        int64 `json:"commits"`     // write transactions since the store began
-	Written        int64 `json:"written"`     // bytes of pages written since Open
+	SideBytes      int64 `json:"side_bytes"`
+	SideKept       int64 `json:"side_kept"`    // late readings in the side output
+	SideDropped    int64 `json:"side_dropped"` // late readings that have left it, since it was full
+	OldestEnd      int64 `json:"oldest_end"`   // End of the first of the oldest 100 queued points that has one, ns; reading.NoTime if none
+	Commits        int64 `json:"commits"`      // write transactions since the store began
+	Written        int64 `json:"written"`      // bytes of pages written since Open
 }
 
 // lookForEnd bounds how many points Stats looks at for one that has an End.
@@ -42,6 +45,9 @@ func (s *Store) Stats() Stats {
 		RejectedBytes:  c.Bytes[inRejected],
 		Rejected:       c.Rejected,
 		Quarantined:    c.Bad,
+		SideBytes:      c.Bytes[inSide],
+		SideKept:       c.Side,
+		SideDropped:    int64(c.NextSide-1) - c.Side,
 		OldestEnd:      reading.NoTime,
 		Commits:        int64(c.Commits),
 		Written:        written,
@@ -125,6 +131,9 @@ func (c *counters) audit(held func(bucket string) tally) (faults []error) {
 				a.bucket, t.records, t.bytes, a.records, a.bytes))
 		}
 	}
+	if err := c.auditSide(held(bucketSide)); err != nil {
+		faults = append(faults, err)
+	}
 	if !c.Points.Balanced() {
 		faults = append(faults, fmt.Errorf("points do not balance: %+v", c.Points))
 	}
@@ -134,11 +143,14 @@ func (c *counters) audit(held func(bucket string) tally) (faults []error) {
 // A tally counts records and their cost, fed with keys in order.
 type tally struct {
 	records, bytes int64
-	last           uint64
+	first, last    uint64
 }
 
 func (t *tally) add(k, v []byte) {
 	if n := number(k); t.bytes == 0 || n != t.last {
+		if t.records == 0 {
+			t.first = n
+		}
 		t.records++
 		t.last = n
 	}

@@ -58,7 +58,7 @@ func badSeals(tx *bolt.Tx) (n int) {
 			return nil
 		})
 	}
-	for _, name := range [...]string{bucketJournal, bucketPackets, bucketRejected, bucketBad} {
+	for _, name := range [...]string{bucketJournal, bucketPackets, bucketRejected, bucketBad, bucketSide} {
 		_ = eachRecord(tx.Bucket([]byte(name)), ^uint64(0), func(_ uint64, _ []byte, bad error) error {
 			if bad != nil {
 				n++

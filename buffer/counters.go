@@ -14,6 +14,7 @@ const (
 	inRejected
 	inQuarantine
 	inSide
+	inLateOut // of inOutbox: late readings
 	numAreas
 )
 
@@ -31,6 +32,7 @@ type counters struct {
 	Rejected   int64  // messages in the ring
 	Bad        int64  // records in quarantine
 	Side       int64  // late readings in the side output
+	LateFrom   uint64 // no late reading is queued before this sequence number
 	Bytes      [numAreas]int64
 	Floor      int64 // as of this commit, in case the floor file is lost
 }

@@ -24,7 +24,7 @@
 //	inputs      name                lines committed
 //	quarantine  number, part        a record that could not be decoded, with where it came from
 //	uplinks     name                how far an uplink has come, and its books
-//	side        number, part        one late reading of the side output
+//	side        number, part        up to 256 late readings of one commit; the number is that of the first
 //	lags        source, sensor      how late its readings come
 //
 // Numbers are big-endian, so that key order is age. Every value ends in a CRC-32C over its logical key and its data,

@@ -89,7 +89,7 @@ func (x *examiner) file(f *pageFile, root uint64) {
 func (x *examiner) bucket(w *wreck, name string) error {
 	var t tally
 	s := splitter{fn: func(_ uint64, _ []byte, bad error) error { x.record(bad); return nil }}
-	inParts := slices.Contains([]string{bucketJournal, bucketPackets, bucketRejected, bucketBad}, name)
+	inParts := slices.Contains([]string{bucketJournal, bucketPackets, bucketRejected, bucketBad, bucketSide}, name)
 	err := w.each(name, func(k, v []byte) error {
 		t.add(k, v)
 		switch {

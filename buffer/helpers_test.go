@@ -2,6 +2,7 @@ package buffer
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -40,6 +41,9 @@ func closeChecked(t testing.TB, s *Store) {
 		return // closed by the test
 	}
 	if err := s.Check(); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Examine(context.Background()); err != nil {
 		t.Error(err)
 	}
 	if err := s.Close(); err != nil {

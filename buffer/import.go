@@ -138,7 +138,7 @@ func putSome(tx *bolt.Tx, e *exportReader) (more bool, err error) {
 func (s *Store) fit(tx *bolt.Tx, c counters, sum *Imported) error {
 	w := writer{tx: tx, c: c, lim: s.lim}
 	evicted := c.Points.Evicted
-	if err := errors.Join(w.evictDown(0, s.lim.outbox, s.lim.points), w.trimParked(), w.trimRejected()); err != nil {
+	if err := errors.Join(w.trimSide(), w.evictToShare(0), w.trimParked(), w.trimRejected()); err != nil {
 		return err
 	}
 	p := &w.c.Points

@@ -82,7 +82,7 @@ func (j *joiner) some(w *writer) (more bool, err error) {
 // note stores how many points are in, and keeps the shares.
 func (j *joiner) note(w *writer) error {
 	count := numberKey(uint64(max(j.sum.Records, j.skip)))
-	return errors.Join(w.evictDown(0, w.lim.outbox, w.lim.points), w.trimParked(),
+	return errors.Join(w.evictToShare(0), w.trimParked(),
 		putSealed(w.tx.Bucket([]byte(bucketInputs)), []byte(j.key), count))
 }
 

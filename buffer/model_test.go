@@ -23,6 +23,7 @@ type model struct {
 	refused             map[uint64]Point // parked points as they were
 	parked              []Parked
 	rejected            []Raw
+	side                []SideReading
 	numbers             []uint64 // of rejected
 	nextRaw             uint64
 	counts              PointCounts
@@ -80,8 +81,15 @@ func (m *model) commit(b *Batch) {
 		m.rejected, m.numbers = append(m.rejected, r), append(m.numbers, m.nextRaw)
 		m.nextRaw++
 	}
+	m.side = append(m.side, b.Side...)
+	m.evict(func(p Point) bool { return p.Seq > b.Protect && p.Kind == LateReading })
+	m.evict(func(p Point) bool { return p.Seq > b.Protect })
+}
+
+// evict lets the oldest points that may go make room.
+func (m *model) evict(may func(Point) bool) {
 	for i := 0; len(m.queue) > m.maxPoints && i < len(m.queue); {
-		if m.queue[i].Seq <= b.Protect {
+		if !may(m.queue[i]) {
 			i++
 			continue
 		}
@@ -192,6 +200,10 @@ func (m *model) compare(t *testing.T, s *Store) {
 		t.Fatal(err)
 	}
 	same(t, "rejected", rejected, m.rejected)
+	if got := sideOutput(t, s); !slices.Equal(got, m.side) {
+		t.Fatalf("%d late readings in the side output, want %d, all as they were put there", len(got), len(m.side))
+	}
+	same(t, "queued late readings", []int64{s.cur.Load().Bytes[inLateOut]}, []int64{m.lateBytes()})
 	for key, want := range m.inputs {
 		if got, err := s.Input(key); got != want || err != nil {
 			t.Fatalf("input %q = %d, %v; want %d", key, got, err, want)

@@ -27,6 +27,7 @@ type Options struct {
 	Dir          string           // made if absent; holds edgeagent.db, floor and the files moved aside
 	MaxSize      int64            // cap of the file in bytes; 0 is 256 MiB, at least 1 MiB, at most 1 GiB where int has 32 bits
 	MaxPoints    int              // cap of queued points; 0: by size alone
+	SideOutput   bool             // late readings are kept: a sixteenth of MaxSize is theirs, taken from the share of points
 	RejectedRing int64            // bytes of rejected messages kept, at most 1/16 of MaxSize; 0 keeps none
 	FloorStep    int64            // how far the floor is raised beyond need, ns: the window size. 0: not at all, one write per raise
 	LockTimeout  time.Duration    // how long Open waits for another process to let go; 0 is 5 s
@@ -66,6 +67,9 @@ func (o Options) withDefaults() Options {
 // late counters, for pages that are half empty, and for the pages that a commit writes before it frees the old ones.
 type limits struct {
 	journal, outbox, parked, rejected, quarantine int64
+	side                                          int64 // late readings kept
+	lateOut                                       int64 // of outbox: late readings queued
+	sideOn                                        bool  // their share is theirs, used or not
 	points                                        int64 // cap of queued points
 	pages                                         int64 // pages that the file may hold before bbolt refuses to grow it
 }
@@ -77,6 +81,9 @@ func (o Options) limits() limits {
 		parked:     o.MaxSize / 16,
 		rejected:   min(o.RejectedRing, o.MaxSize/16),
 		quarantine: o.MaxSize / 64,
+		side:       o.MaxSize / 16,
+		lateOut:    o.MaxSize / 16,
+		sideOn:     o.SideOutput,
 		points:     int64(o.MaxPoints),
 		pages:      (o.MaxSize-o.allocSize())/pageSize - 1,
 	}

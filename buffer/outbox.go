@@ -44,7 +44,9 @@ func (w *writer) settleOne(s *Settlement) error {
 
 // unqueue takes one point out of the outbox; the caller says in which column it ends.
 func (w *writer) unqueue(outbox *bolt.Bucket, k []byte) error {
-	w.c.Bytes[inOutbox] -= cost(k, outbox.Get(k))
+	v := outbox.Get(k)
+	w.c.Bytes[inOutbox] -= cost(k, v)
+	w.leftLate(k, v)
 	w.c.Points.Queued--
 	return outbox.Delete(k)
 }
@@ -111,6 +113,7 @@ func (w *writer) queue(p *Point, protect uint64) error {
 	data := seal(key, appendPoint(nil, p))
 	w.c.Points.Queued++
 	w.c.Bytes[inOutbox] += cost(key, data)
+	w.cameLate(p, cost(key, data))
 	return outbox.Put(key, data)
 }
 
@@ -131,12 +134,15 @@ func (w *writer) supersede(outbox *bolt.Bucket, seq uint64) error {
 
 // evict brings the outbox back to its share.
 func (w *writer) evict(b *Batch) error {
-	return w.evictDown(b.Protect, w.lim.outbox, w.lim.points)
+	return w.evictToShare(b.Protect)
 }
 
-// evictDown deletes the oldest points after protect until at most these bytes and points are left; where bytes are the reason,
-// a little more.
+// evictDown deletes the oldest points after protect until at most these bytes and points are left, late readings before all
+// others; where bytes are the reason, a little more.
 func (w *writer) evictDown(protect uint64, bytes, points int64) error {
+	if err := w.evictLate(protect, bytes, points); err != nil {
+		return err
+	}
 	left, queued := w.c.Bytes[inOutbox], w.c.Points.Queued
 	if left <= bytes && queued <= points {
 		return nil

@@ -34,6 +34,9 @@ func (m *model) batch(r *rand.Rand) *Batch {
 	for i := range r.IntN(30) * r.IntN(2) {
 		b.Points = append(b.Points, m.point(r, i))
 	}
+	for range r.IntN(60) * r.IntN(2) * r.IntN(2) {
+		b.Side = append(b.Side, SideReading{series(r), r.Int64(), r.NormFloat64(), r.Int64() - r.Int64(), r.Int64()})
+	}
 	if chance(10) {
 		b.Rejected = append(b.Rejected, Raw{Topic: "t", Payload: bytes.Repeat([]byte("x"), 1+r.IntN(2000)), Arrival: r.Int64(), Reason: "decode", Refused: []Refused{{reading.Decode, 1}}})
 	}

@@ -77,6 +77,9 @@ func (w *writer) quarantine(r badRecord) error {
 		keys = append(keys, k)
 		raw = appendString(appendString(raw, string(k)), string(v))
 		w.lost(r.bucket, cost(k, v))
+		if r.bucket == bucketOutbox {
+			w.leftLate(k, v)
+		}
 	}
 	if len(keys) == 0 {
 		return nil

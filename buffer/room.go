@@ -1,6 +1,7 @@
 package buffer
 
 import (
+	"encoding/binary"
 	"math"
 
 	bolt "go.etcd.io/bbolt"
@@ -35,6 +36,9 @@ func (s *Store) need(b *Batch) int64 {
 	n := int64(len(b.State) + len(b.Held) + packetSize*len(b.Packets))
 	for i := range b.Journal {
 		n += EntrySize(b.Journal[i])
+	}
+	for i := range b.Side {
+		n += EntrySize(Entry{Series: b.Side[i].Series}) + 2*binary.MaxVarintLen64
 	}
 	for i := range b.Points {
 		n += int64(len(b.Points[i].Line)+len(b.Points[i].Series)) + 64

@@ -21,6 +21,7 @@ type Salvage struct {
 	Records  int64 `json:"records"`  // of the journal
 	Readings int64 `json:"readings"` // in them
 	Rejected int64 `json:"rejected"` // messages
+	Late     int64 `json:"late"`     // readings of the side output
 	State    bool  `json:"state"`    // the agent's state was saved
 	Whole    bool  `json:"whole"`    // see above
 	Short    bool  `json:"short"`    // time or room ended it early

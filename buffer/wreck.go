@@ -128,6 +128,8 @@ func (w *wreck) survey() {
 		w.missing(bucketParked, c.Points.Parked, c.Bytes[inParked]) +
 		w.missing(bucketRejected, c.Rejected, c.Bytes[inRejected])
 	w.again()
+	w.gaps += w.sideMissing()
+	w.again()
 }
 
 // again makes the tree ready to be read once more.

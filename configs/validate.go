@@ -13,7 +13,6 @@ func (l *loader) validate() {
 	l.checkMQTT(&l.config.MQTT)
 	l.checkSources()
 	l.checkWindow(&l.config.Window)
-	l.checkWatermark(&l.config.Watermark)
 	l.checkBuffer(&l.config.Buffer)
 	l.checkUplink(&l.config.Uplink)
 	l.checkHTTP(&l.config.HTTP)
@@ -120,12 +119,6 @@ func inOrder(names []string) []string {
 		}
 	}
 	return out
-}
-
-func (l *loader) checkWatermark(w *Watermark) {
-	if w.LateReadings != "drop" {
-		l.fault(at("watermark", "late_readings"), `keeping late readings is not available in this version; write "drop" %s`, got(w.LateReadings))
-	}
 }
 
 func (l *loader) checkBuffer(b *Buffer) {

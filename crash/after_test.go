@@ -86,6 +86,9 @@ func (u *cutter) look(s *buffer.Store, line int) (taken int, err error) {
 	if !c.Balanced() || c.Finalized != want.Count(sim.Finalized) || c.LateReports != want.Count(sim.LateReport) || c.Parked > 0 || c.Evicted > 0 && !u.evicts {
 		return 0, fmt.Errorf("points %+v, want %d finalized and %d late reports", c, want.Count(sim.Finalized), want.Count(sim.LateReport))
 	}
+	if err := lateIn(s, want.Late); err != nil {
+		return 0, err
+	}
 	if u.evicts {
 		u.evicted = max(u.evicted, c.Evicted)
 		return taken, nil
@@ -145,13 +148,22 @@ func (u *cutter) checkPoints(s *buffer.Store, want sim.Result, line int) error {
 	for _, l := range u.offeredBy(line) {
 		here[shown(l)] = true
 	}
+	var lines []sim.Line
 	for _, p := range want.Points {
-		text := shown(gatewayTag.Line(p))
+		lines = append(lines, gatewayTag.Line(p))
+	}
+	for _, l := range want.Late {
+		lines = append(lines, gatewayTag.LateLine(l))
+	}
+	expected := map[string]bool{}
+	for _, l := range lines {
+		text := shown(l)
 		if !here[text] {
 			return fmt.Errorf("point %s is neither queued nor was it offered", text)
 		}
-		delete(here, text)
+		expected[text] = true
 	}
+	maps.DeleteFunc(here, func(text string, _ bool) bool { return expected[text] })
 	for text := range here {
 		return fmt.Errorf("point %s is there, of readings that are not", text)
 	}
@@ -169,7 +181,7 @@ func (u *cutter) checkFloor(dir string, line int) error {
 		return fmt.Errorf("floor %q: %w", text, err)
 	}
 	for _, l := range u.offeredBy(line) {
-		if end := l.Time + int64(u.size); end > floor {
+		if end := l.Time + int64(u.size); end > floor && !isLate(l) {
 			return fmt.Errorf("floor %d is below %d, which was offered", floor, end)
 		}
 	}
@@ -207,7 +219,11 @@ func (u *cutter) goOnFrom(dir string, line, taken int) error {
 	}
 	params := sim.Params{Size: u.size, Delay: 10 * time.Minute, Close: true}
 	want := sim.Oracle(params, sim.Items(u.sent, false))
-	if diffs := sim.Compare(want, append(u.offeredBy(line), lines...), gatewayTag); diffs != nil {
+	all := append(u.offeredBy(line), lines...)
+	if err := lateAmong(all, want.Late); err != nil {
+		return fmt.Errorf("going on: %w", err)
+	}
+	if diffs := sim.Compare(want, slices.DeleteFunc(all, isLate), gatewayTag); diffs != nil {
 		return fmt.Errorf("going on, %d points differ: %s", len(diffs), strings.Join(diffs[:min(3, len(diffs))], "; "))
 	}
 	return nil

@@ -36,13 +36,15 @@ func (w *world) finish() {
 	sameLedger(w.t, r.Ledger, want.Ledger)
 	balanced(w.t, r)
 	p := r.Points
-	if f, u, l := want.Count(sim.Finalized), want.Count(sim.Updated), want.Count(sim.LateReport); p.Finalized != f || p.Updated != u || p.LateReports != l || p.Uploaded != f+u+l {
+	if f, u, l := want.Count(sim.Finalized), want.Count(sim.Updated), want.Count(sim.LateReport); p.Finalized != f || p.Updated != u || p.LateReports != l || p.Uploaded != f+u+l+p.LateReadings {
 		w.t.Errorf("points %+v, want %d finalized, %d updated, %d late reports, all uploaded", p, f, u, l)
 	}
 	for _, diff := range sim.Compare(want, w.held(), sim.Naming{}) {
 		w.t.Error(diff)
 	}
+	w.lateAtServer(want.Late, p.LateReadings)
 	w.stop()
+	w.lateInStore(want.Late)
 	w.checkStore()
 	l := want.Ledger
 	w.t.Logf("%d readings: %d windowed, %d late, %d duplicate; %d points; %d kills of the agent, %d of the broker, %v",

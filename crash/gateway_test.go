@@ -43,6 +43,7 @@ time_format = "unix_ms"
 [watermark]
 max_future = "0s"
 idle_timeout = "0s"
+late_readings = "uplink"
 [buffer]
 dir = %q
 %s

@@ -174,7 +174,7 @@ func (r *recording) offered(c *call, data []byte) []byte {
 		if !ok {
 			return data
 		}
-		if bytes.HasPrefix(line, []byte("temperature,")) || bytes.HasPrefix(line, []byte("late_drops,")) {
+		if bytes.HasPrefix(line, []byte("temperature,")) || bytes.HasPrefix(line, []byte("late_")) {
 			lines, err := sim.ParseLines(line)
 			if err != nil {
 				r.t.Fatal(err)

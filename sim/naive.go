@@ -27,6 +27,7 @@ type Run struct {
 	p      Params
 	ledger Ledger
 	points []Point
+	drops  []Late
 
 	live bool             // a live reading has been windowed
 	m, w map[string]int64 // M and W by scope; absent: none yet
@@ -85,7 +86,7 @@ func (r *Run) Take(item Item) []Point {
 func (r *Run) Result() Result {
 	l := r.ledger
 	l.Rejected = maps.Clone(l.Rejected)
-	return Result{Points: slices.Clone(r.points), Ledger: l}
+	return Result{Points: slices.Clone(r.points), Late: slices.Clone(r.drops), Ledger: l}
 }
 
 // judge finds the first rule of section 2 that applies.
@@ -150,6 +151,7 @@ func (r *Run) drop(rd reading.Reading) {
 	m := r.m[r.scope(rd.Series)]
 	d := drop{interval: floor(m, r.p.Size), behind: m - rd.Time}
 	r.late[rd.Series] = append(r.late[rd.Series], d)
+	r.drops = append(r.drops, Late{Reading: rd, Behind: d.behind, After: len(r.points)})
 	r.waiting[Identity{Late: true, Start: d.interval, Series: rd.Series}] = true
 	r.known[repeat{rd.Series, rd.Time, rd.Value}] = true
 }

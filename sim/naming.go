@@ -8,8 +8,11 @@ import (
 	"edgeagent/reading"
 )
 
-// lateMeasurement is the measurement of late reports.
-const lateMeasurement = "late_drops"
+// The measurements of late reports and late readings.
+const (
+	lateMeasurement        = "late_drops"
+	lateReadingMeasurement = "late_readings"
+)
 
 // Naming is how points are called on the wire: what the configuration says that changes no number.
 type Naming struct {
@@ -19,6 +22,14 @@ type Naming struct {
 	StampEnd    bool          // timestamp = "end": a window carries its end, which is Size after its start
 	Size        time.Duration // read only with StampEnd
 	Updates     bool          // emit = "update": windows carry the field final
+}
+
+// LateLine is the line that a late reading must become where late readings are uploaded.
+func (n Naming) LateLine(l Late) Line {
+	line := n.Line(Point{Identity: Identity{Late: true, Start: l.Reading.Time, Series: l.Reading.Series}})
+	line.Measurement = lateReadingMeasurement
+	line.Fields = map[string]any{"value": l.Reading.Value, "lateness_s": float64(l.Behind) / 1e9}
+	return line
 }
 
 // Line is the line that p must become.

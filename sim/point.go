@@ -50,7 +50,15 @@ type Point struct {
 // A Result is what a sequence of items came to.
 type Result struct {
 	Points []Point // in order of emission
+	Late   []Late  // readings counted late, in arrival order
 	Ledger Ledger
+}
+
+// A Late is one reading that was counted late.
+type Late struct {
+	Reading reading.Reading
+	Behind  int64 // by how much M was past its time, ns
+	After   int   // how many points had been put out when it was judged
 }
 
 // Count is the number of points of one kind.

@@ -36,17 +36,18 @@ func newTransport(cfg *tls.Config, w *wires) *http.Transport {
 	if cfg.ClientSessionCache == nil { // a resumed session spares the certificates, which are most of a handshake's bytes
 		cfg.ClientSessionCache = tls.NewLRUClientSessionCache(4)
 	}
-	if cfg.GetClientCertificate == nil {
-		certs := cfg.Certificates
-		cfg.GetClientCertificate = func(asked *tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			w.asked.Store(true)
-			for i := range certs {
-				if asked.SupportsCertificate(&certs[i]) == nil {
-					return &certs[i], nil
-				}
-			}
-			return new(tls.Certificate), nil // none; the server may do without
+	certs, own := cfg.Certificates, cfg.GetClientCertificate
+	cfg.GetClientCertificate = func(asked *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		w.asked.Store(true)
+		if own != nil {
+			return own(asked)
 		}
+		for i := range certs {
+			if asked.SupportsCertificate(&certs[i]) == nil {
+				return &certs[i], nil
+			}
+		}
+		return new(tls.Certificate), nil // none; the server may do without
 	}
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,

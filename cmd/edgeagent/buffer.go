@@ -51,6 +51,7 @@ func bufferOptions(cfg *configs.Config, s streams) buffer.Options {
 		Dir:          cfg.Buffer.Dir,
 		MaxSize:      int64(cfg.Buffer.MaxSize),
 		MaxPoints:    cfg.Buffer.MaxPoints,
+		SideOutput:   cfg.Watermark.LateReadings != "drop",
 		RejectedRing: int64(cfg.Buffer.RejectedRing),
 		FloorStep:    int64(cfg.Window.Size),
 		LockTimeout:  lockWait,
@@ -156,6 +157,7 @@ func (c bufferStatsCmd) Run(ctx context.Context, s streams) error {
 	fmt.Fprintf(w, "queued\t%d points, %s\n", counts.Queued, kib(st.OutboxBytes))
 	fmt.Fprintf(w, "parked\t%d points, %s\n", counts.Parked, kib(st.ParkedBytes))
 	fmt.Fprintf(w, "rejected\t%d messages, %s\n", st.Rejected, kib(st.RejectedBytes))
+	fmt.Fprintf(w, "late\t%d readings kept, %s; %d made room\n", st.SideKept, kib(st.SideBytes), st.SideDropped)
 	fmt.Fprintf(w, "quarantine\t%d records\n", st.Quarantined)
 	fmt.Fprintf(w, "so far\t%d points made: %d uploaded, %d evicted, %d superseded\n", counts.Made(), counts.Uploaded, counts.Evicted, counts.Superseded)
 	fmt.Fprintf(w, "floor\t%s\n", cmp.Or(st.Floor, "none"))
@@ -217,8 +219,8 @@ func (c bufferSalvageCmd) Run(s streams) error {
 	if err != nil {
 		return stopped(err)
 	}
-	fmt.Fprintf(s.out, "carried over: %d points, %d refused points, %d readings of open windows, %d rejected messages; state: %s\n",
-		sum.Points, sum.Parked, sum.Readings, sum.Rejected, map[bool]string{true: "yes", false: "no"}[sum.State])
+	fmt.Fprintf(s.out, "carried over: %d points, %d refused points, %d readings of open windows, %d rejected messages, %d late readings; state: %s\n",
+		sum.Points, sum.Parked, sum.Readings, sum.Rejected, sum.Late, map[bool]string{true: "yes", false: "no"}[sum.State])
 	if sum.Faults > 0 || sum.Short {
 		fmt.Fprintf(s.out, "%d pages or records could not be read; ended early for want of time or room: %v\n", sum.Faults, sum.Short)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"edgeagent/agent"
@@ -119,50 +118,5 @@ func (c bufferReadmitCmd) Run(ctx context.Context, s streams) error {
 	for _, name := range sortedKeys(r.Columns) {
 		fmt.Fprintf(s.out, "  %-20s %+d\n", name, r.Columns[name])
 	}
-	return nil
-}
-
-type bufferExportCmd struct {
-	configFlag
-	Late bool   `xor:"what" help:"The late readings that are still remembered, instead of points."`
-	All  bool   `xor:"what" help:"The whole store, for \"buffer import\" on another card or machine; the agent must be stopped."`
-	File string `arg:"" help:"Where to; - is standard output."`
-}
-
-func (c bufferExportCmd) Help() string {
-	return `Writes the points that wait or are parked as line protocol with times in ns, for instance to carry them to the server on a stick; they stay in the store, and
-to send them twice changes nothing at the server. Works beside a running agent.
-
-With --all the file holds everything that another card needs to go on exactly where this one stops. Start no agent on the old card after that:
-both would go on from the same point.
-
-Example: edgeagent buffer export -c edgeagent.toml points.lp
-         edgeagent buffer export -c edgeagent.toml --all /media/stick/gw-07.store`
-}
-
-func (c bufferExportCmd) Run(ctx context.Context, s streams) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	var n int64
-	err = writeOut(s, c.File, func(w io.Writer) (err error) {
-		if c.All {
-			n, err = agent.ExportStore(storeOptions(cfg, s), w)
-			return stopped(err)
-		}
-		lines := &lineCounter{w: w}
-		err = askStore(ctx, cfg, s, agent.Request{Action: agent.ActionExport, Late: c.Late}, lines)
-		n = lines.lines
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	what := "lines"
-	if c.All {
-		what = "records"
-	}
-	fmt.Fprintf(s.err, "%d %s written\n", n, what)
 	return nil
 }

@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 type checkCmd struct{ configFlag }
 
@@ -19,7 +22,7 @@ func (c checkCmd) Run(s streams) error {
 	if err := cfg.Render(s.out); err != nil {
 		return err
 	}
-	for _, w := range append(cfg.Warnings(), cfg.MemoryWarnings(limitMemory())...) {
+	for _, w := range slices.Concat(cfg.Warnings(), cfg.FileWarnings(), cfg.MemoryWarnings(limitMemory())) {
 		fmt.Fprintf(s.err, "warning: %s\n", w)
 	}
 	fmt.Fprintf(s.err, "%s: right\n", c.Config)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 
 	"edgeagent/agent"
 	"edgeagent/configs"
@@ -22,8 +23,9 @@ func (c runCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	log := newLogger(cfg.Log, s.err)
+	defer routeStandardLog(log)()
 	limit := limitMemory()
-	for _, w := range append(cfg.Warnings(), cfg.MemoryWarnings(limit)...) {
+	for _, w := range slices.Concat(cfg.Warnings(), cfg.FileWarnings(), cfg.MemoryWarnings(limit)) {
 		log.Warn("configuration: " + w)
 	}
 	v, date := built()

@@ -1,0 +1,62 @@
+package configs
+
+import (
+	"io/fs"
+	"os"
+	"runtime"
+)
+
+// FileWarnings says, as Warnings does, which files with secrets others on this machine can read or change. Readable by the group is
+// right: systemd shows its credentials so, and root:edgeagent 0640 is usual. Such a file is told of at every start, and used all the same: a
+// gateway in the field must not stand still for that. A file that cannot be looked at is told of by whoever reads it.
+func (c *Config) FileWarnings() []string {
+	if runtime.GOOS == "windows" {
+		return nil // modes say nothing there
+	}
+	w := newWarner(c)
+	for _, f := range c.secretFiles() {
+		if info, err := os.Stat(f.name); err == nil {
+			w.mode(f, info.Mode())
+		}
+	}
+	return w.lines()
+}
+
+// A secretFile is a file that holds a secret, and the key that names it.
+type secretFile struct {
+	at   path
+	name string
+}
+
+// secretFiles are those that the configuration names.
+func (c *Config) secretFiles() (list []secretFile) {
+	for _, f := range []secretFile{
+		{at("mqtt", "password_file"), c.MQTT.PasswordFile},
+		{at("mqtt").key("tls").key("key_file"), c.MQTT.TLS.KeyFile},
+		{at("uplink", "password_file"), c.Uplink.PasswordFile},
+		{at("uplink", "token_file"), c.Uplink.TokenFile},
+		{at("uplink").key("tls").key("key_file"), c.Uplink.TLS.KeyFile},
+		{at("http", "token_file"), c.HTTP.TokenFile},
+	} {
+		if f.name != "" {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// What others may do with a file by its mode.
+const (
+	othersRead  fs.FileMode = 0o004
+	othersWrite fs.FileMode = 0o022 // the group too
+)
+
+func (w *warner) mode(f secretFile, mode fs.FileMode) {
+	const remedy = "let it belong to the user of the service, and chmod 600 it (got mode %04o of %s)"
+	switch m := mode.Perm(); {
+	case m&othersRead != 0:
+		w.warn(f.at, "every user of this machine can read the secret; "+remedy, m, f.name)
+	case m&othersWrite != 0:
+		w.warn(f.at, "other users of this machine can change the secret; "+remedy, m, f.name)
+	}
+}
