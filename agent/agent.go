@@ -51,6 +51,7 @@ type Agent struct {
 	outbox  *outbox
 	queries chan chan<- status.Report
 	asks    chan ask
+	uploads uploads
 	upkeep  sync.Mutex // held while the store is checked or compacted: one at a time
 	alone   bool       // no loop runs: the one goroutine there is owns the state
 
@@ -63,6 +64,8 @@ type Agent struct {
 	online     online
 	commits    commits
 	lag        lag
+	history    history
+	commitTime latency
 	periods    periods
 	trusted    bool
 	filters    []string
@@ -218,12 +221,12 @@ func SocketPath(dir string) string { return filepath.Join(dir, "edgeagent.sock")
 func (a *Agent) servers() map[string]func(context.Context) error {
 	all := map[string]func(context.Context) error{
 		"control socket": func(ctx context.Context) error {
-			return status.ServeControl(ctx, SocketPath(a.cfg.Buffer.Dir), a.Status, a.Control)
+			return status.ServeControl(ctx, SocketPath(a.cfg.Buffer.Dir), a.Status, details{a}, a.Control)
 		},
 	}
 	if a.cfg.HTTP.Listen != "" {
 		all["http"] = status.New(status.Options{Listen: a.cfg.HTTP.Listen, Token: secretFile(a.cfg.HTTP.TokenFile, ""),
-			Source: a.Status, Logger: a.log}).Run
+			Source: a.Status, Details: details{a}, Logger: a.log}).Run
 	}
 	return all
 }

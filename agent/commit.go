@@ -86,6 +86,7 @@ func (a *Agent) commit() error {
 		return c.err
 	}
 	record, err := a.write(up)
+	a.commitTime.note(a.up() - up)
 	a.answerSettles()
 	if err == nil && record != a.engine.Record() {
 		err = fmt.Errorf("%w: BUG: record %d was committed as %d", buffer.ErrBroken, a.engine.Record(), record)

@@ -9,6 +9,7 @@ import (
 
 	"edgeagent/buffer"
 	"edgeagent/configs"
+	"edgeagent/status"
 )
 
 // The actions of a Request.
@@ -42,12 +43,7 @@ type StoreStats struct {
 }
 
 // A ParkedPoint is one point that the server refused.
-type ParkedPoint struct {
-	Seq    uint64 `json:"seq"`
-	Time   string `json:"time"` // when it was refused, RFC 3339
-	Reason string `json:"reason"`
-	Line   string `json:"line"`
-}
+type ParkedPoint = status.Parked
 
 // A RequeueResult is what became of parked points that were asked back, and what is there now.
 type RequeueResult struct {

@@ -53,6 +53,7 @@ func (e *Engine) place(r reading.Reading, retained bool, now Moment) {
 	if r.ArrivalTimed {
 		e.arrivalTimed++
 	}
+	s.note(&r, retained, now.Wall)
 	if e.isLate(r, s.scope) {
 		e.hear(s, r.Time, e.countLate(r, s.scope))
 		return

@@ -181,6 +181,7 @@ func (a *Agent) everySecond(up time.Duration) {
 		a.periods.health = up + every
 		a.health()
 	}
+	a.sample(up)
 	if up >= a.periods.summary {
 		a.periods.summary = up + summaryEvery
 		a.summary()

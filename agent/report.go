@@ -11,6 +11,9 @@ import (
 // summaryEvery is how often the log sums up.
 const summaryEvery = 5 * time.Minute
 
+// syncsPerCommit is how often bbolt syncs the file for a transaction: the pages, and then the one that makes them count.
+const syncsPerCommit = 2
+
 // report is the state for people and scrapers.
 func (a *Agent) report() status.Report {
 	e, now := a.engine, a.clock.Now()
@@ -30,6 +33,8 @@ func (a *Agent) report() status.Report {
 		Uplink: status.Uplink{State: up.State, Since: rfc3339(up.Since), LastSuccess: rfc3339(up.LastSuccess),
 			LastError: up.LastError, RetryInS: up.RetryIn.Seconds()},
 		Lag: status.Lag{P50S: q[0], P95S: q[1], P99S: q[2], MaxS: q[3]},
+		Work: status.Work{Commits: a.commitTime.status(), Uploads: a.uploads.status(), Syncs: syncsPerCommit * a.commitTime.count(),
+			Written: stats.Written},
 	}
 	if conn.Err != nil {
 		r.MQTT.LastError = conn.Err.Error()

@@ -105,7 +105,7 @@ func (e *Engine) restore(store *buffer.Store, snap *buffer.Snapshot, st state) e
 // restoreSensors makes the stored sensors known. A store that was kept under scope = "stream" has no watermarks of theirs.
 func (e *Engine) restoreSensors(snap *buffer.Snapshot) {
 	for _, m := range snap.Marks {
-		s := &sensor{name: m.Sensor, scope: e.stream, last: m.M, saved: m.M}
+		s := &sensor{name: m.Sensor, scope: e.stream, last: m.M, saved: m.M, heard: unheard()}
 		if e.stream == nil {
 			s.scope = e.newScope(s)
 			s.scope.mark.M, s.scope.lastM = m.M, m.M
@@ -190,7 +190,9 @@ func (e *Engine) restoreEntry(number uint64, en *buffer.Entry) {
 	e.journal.add(number, en.Kind)
 	if en.Kind != buffer.BareTick {
 		if s := e.known(en.Series.Sensor()); s != nil {
-			s.last = max(s.last, en.Time)
+			if en.Time >= s.last {
+				s.last, s.heard.value = en.Time, en.Value
+			}
 		}
 		windowed := en.Kind == buffer.Windowed && sc.set.End(en.Time) > e.floor
 		if !sc.set.Restore(en.Series, en.Time, en.Value, windowed, sc.mark.W, number) {

@@ -16,6 +16,7 @@ type sensor struct {
 	last  int64  // newest event time counted windowed or late
 	saved int64  // last as its mark in the store has it
 	dirty bool   // its mark is in batch.marks
+	heard heard  // for people alone
 }
 
 // scopeOf is what governs the series; nil for the first reading of a sensor with a watermark of its own.
@@ -54,7 +55,7 @@ func (e *Engine) admit(name string, t int64) *sensor {
 
 // newSensor makes a sensor known.
 func (e *Engine) newSensor(name string) *sensor {
-	s := &sensor{name: name, scope: e.stream, last: watermark.None, saved: watermark.None}
+	s := &sensor{name: name, scope: e.stream, last: watermark.None, saved: watermark.None, heard: unheard()}
 	if s.scope == nil {
 		s.scope = e.newScope(s)
 	}

@@ -121,6 +121,7 @@ func (a *Agent) newUplink() (*uplink.Uplink, error) {
 		TLS:             tlsConfig,
 		UserAgent:       "edgeagent/" + a.version,
 		Logger:          a.log,
+		Observe:         a.uploads.note,
 	}, a.outbox)
 }
 

@@ -3,6 +3,7 @@ package status
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -67,5 +68,36 @@ func (r Report) tidy() Report {
 		rejected[clean(e.name, maxName)] = e.n
 	}
 	r.Ledger.Rejected = rejected
+	r.Uplinks, r.Work = tidyUplinks(r.Uplinks), r.Work.tidy()
 	return r
+}
+
+func tidyUplinks(all map[string]UplinkPart) map[string]UplinkPart {
+	if len(all) == 0 {
+		return nil
+	}
+	out := make(map[string]UplinkPart, len(all))
+	for name, u := range all {
+		r := Report{Uplink: u.Uplink}.tidy()
+		out[clean(name, maxName)] = UplinkPart{u.Points, r.Uplink}
+	}
+	return out
+}
+
+func (w Work) tidy() Work {
+	w.Commits = w.Commits.tidy()
+	uploads := make(map[string]Histogram)
+	for outcome, h := range w.Uploads {
+		uploads[clean(outcome, maxName)] = h.tidy()
+	}
+	w.Uploads = uploads
+	return w
+}
+
+func (h Histogram) tidy() Histogram {
+	h.Bounds, h.Counts, h.SumS = slices.Clone(h.Bounds), slices.Clone(h.Counts), finite(h.SumS)
+	for i := range h.Bounds {
+		h.Bounds[i] = finite(h.Bounds[i])
+	}
+	return h
 }

@@ -27,12 +27,12 @@ const (
 )
 
 // ServeControl is ServeSocket with a Control beside the status.
-func ServeControl(ctx context.Context, path string, source Source, control Control) error {
+func ServeControl(ctx context.Context, path string, source Source, details Details, control Control) error {
 	s, err := openSocket(ctx, path)
 	if err != nil {
 		return err
 	}
-	s.control = control
+	s.control, s.details = control, details
 	return s.serve(ctx, source)
 }
 

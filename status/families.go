@@ -1,17 +1,27 @@
 package status
 
-import "strconv"
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+)
 
 // The names and labels in this file are stable: dashboards and alerts hold on to them.
+
+// families are all metrics of a report.
+func families(r Report) []family {
+	return slices.Concat(agentFamilies(r), workFamilies(r.Work), intakeFamilies(r), pointFamilies(r), uplinkFamilies(r))
+}
 
 func agentFamilies(r Report) []family {
 	balance := family{name: "books_balanced", kind: "gauge", help: "1 if this identity of the ledger holds: what came in equals what became of it."}
 	for _, b := range r.books() {
-		balance.samples = append(balance.samples, sample{"book", b.title, strconv.FormatInt(bit(b.balanced()), 10)})
+		balance.samples = append(balance.samples, sample{"book", b.name(), strconv.FormatInt(bit(b.balanced()), 10)})
 	}
 	return []family{
-		{"gateway_info", "gauge", "1, with the gateway id.", []sample{{"gateway", r.Gateway, "1"}}},
-		{"build_info", "gauge", "1, with the version of the program.", []sample{{"version", r.Version, "1"}}},
+		{name: "gateway_info", kind: "gauge", help: "1, with the gateway id.", samples: []sample{{"gateway", r.Gateway, "1"}}},
+		{name: "build_info", kind: "gauge", help: "1, with the version of the program.", samples: []sample{{"version", r.Version, "1"}}},
 		gauge("uptime_seconds", "Time since the agent started.", r.UptimeS),
 		gauge("clock_trusted", "1 if the gateway's own clock is trusted.", bit(r.Clock.Trusted)),
 		balance,
@@ -19,6 +29,23 @@ func agentFamilies(r Report) []family {
 		gauge("buffer_max_bytes", "Size that the store's file may reach.", r.Buffer.MaxBytes),
 		gauge("buffer_writable", "0 while the store cannot be written.", bit(r.Buffer.Error == "")),
 		counter("store_resets_total", "Times that a damaged store was moved aside and a new one begun.", r.StoreResets),
+	}
+}
+
+// workFamilies are what this process has done so far.
+func workFamilies(w Work) []family {
+	uploads := family{name: "upload_duration_seconds", kind: "histogram", help: "Time that a request to the server took, by what came of it."}
+	for _, outcome := range slices.Sorted(maps.Keys(w.Uploads)) {
+		uploads.histograms = append(uploads.histograms, labelled{"outcome", outcome, w.Uploads[outcome]})
+	}
+	if len(w.Uploads) == 0 {
+		uploads.histograms = []labelled{{"outcome", "settled", Histogram{}}}
+	}
+	return []family{
+		{name: "commit_duration_seconds", kind: "histogram", help: "Time that a commit to the store took, its syncs included.", histograms: []labelled{{h: w.Commits}}},
+		uploads,
+		counter("store_syncs_total", "Times that the store's file was synced for a commit, two for each, since the process began.", w.Syncs),
+		counter("store_written_bytes_total", "Bytes of pages written to the store's file since the process began.", w.Written),
 	}
 }
 
@@ -30,6 +57,10 @@ func intakeFamilies(r Report) []family {
 	behind := gaugeFloat("behind_seconds", "Gateway clock minus the newest event time; NaN before the first reading.", r.Watermark.BehindS)
 	if r.Watermark.MaxEventTime == "" {
 		behind.samples[0].value = "NaN"
+	}
+	mark := gaugeFloat("watermark_behind_seconds", "Gateway clock minus the watermark; NaN before the first reading.", math.NaN())
+	if d, ok := difference(r.Watermark.Value, r.Clock.Now); ok {
+		mark.samples[0].value = float(d)
 	}
 	return []family{
 		gauge("mqtt_connected", "1 while the broker is connected.", bit(r.MQTT.Connected)),
@@ -47,6 +78,7 @@ func intakeFamilies(r Report) []family {
 		gaugeTime("watermark_timestamp_seconds", "The watermark; NaN before the first reading.", r.Watermark.Value),
 		gaugeTime("event_time_timestamp_seconds", "The newest event time; NaN before the first reading.", r.Watermark.MaxEventTime),
 		behind,
+		mark,
 		gauge("windows_open", "Windows that are open.", r.Windows.Open),
 		counter("windows_finalized_total", "Windows finalized since the store began.", r.Windows.Finalized),
 		gaugeFloat("lag_p50_seconds", "Arrival minus event time of live readings, median.", r.Lag.P50S),

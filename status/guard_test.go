@@ -3,6 +3,7 @@ package status
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"log/slog"
 	"net"
 	"net/http/httptest"
@@ -33,11 +34,65 @@ func TestHost(t *testing.T) {
 		{"gw-07:9273", loopback, "gw-07:9273", 200}, // a name that /etc/hosts gives to 127.0.1.1
 		{"gw-07:9273", loopback, "gw-08:9273", 403},
 		{"[::1]:9273", &net.TCPAddr{IP: net.IPv6loopback}, "evil.example", 403},
-		{":9273", lan, "gw-07.example:9273", 200}, // guarded by its token
+		{"gw-07:9273", lan, "gw-07:9273", 200},
+		{"gw-07:9273", lan, "gw-07.plant.example:9273", 200},
+		{"10.0.0.7:9273", lan, "10.0.0.7:9273", 200},
+		{":9273", lan, "10.0.0.7:9273", 200},
+		{":9273", lan, "[fd00::7]:9273", 200},
+		{":9273", lan, "gw-07:9273", 200}, // no dot: nobody outside can own it
+		{":9273", lan, "gw-07.local.:9273", 200},
+		{":9273", lan, "evil.example:9273", 403},
+		{":9273", lan, "10.0.0.7.evil.example", 403},
+		{":9273", lan, "local.evil.example", 403},
+		{":9273", lan, "", 403},
 	} {
 		w := get(Options{Listen: tt.listen, Source: answers(dayReport())}, tt.addr, "GET", "/status", "Host", tt.host)
 		if w.Code != tt.want {
 			t.Errorf("listening on %s, host %q: %d, want %d", tt.addr, tt.host, w.Code, tt.want)
+		}
+	}
+}
+
+// Where there is a token no foreign page has it, and the names by which a proxy or a scraper comes are not ours to know.
+func TestHostWithToken(t *testing.T) {
+	o := Options{Listen: ":9273", Token: func() (string, error) { return "x", nil }, Source: answers(dayReport())}
+	if w := get(o, lan, "GET", "/status", "Host", "status.plant.example", "Authorization", "Bearer x"); w.Code != 200 {
+		t.Errorf("%d, want 200", w.Code)
+	}
+}
+
+// A page of another site cannot have its reader's browser ask here; a link to the page may be followed.
+func TestCrossSite(t *testing.T) {
+	for _, tt := range []struct {
+		name, site, mode, dest, origin string
+		want                           int
+	}{
+		{"a program", "", "", "", "", 200},
+		{"typed in", "none", "navigate", "document", "", 200},
+		{"our own script", "same-origin", "cors", "empty", "", 200},
+		{"our own script, saying so", "same-origin", "cors", "empty", "http://127.0.0.1:9273", 200},
+		{"a link from a dashboard", "cross-site", "navigate", "document", "", 200},
+		{"a link from another port of this machine", "same-site", "navigate", "document", "", 200},
+		{"a fetch from elsewhere", "cross-site", "cors", "empty", "https://evil.example", 403},
+		{"a fetch that hides where from", "cross-site", "no-cors", "empty", "", 403},
+		{"a picture", "cross-site", "no-cors", "image", "", 403},
+		{"a script of another port", "same-site", "no-cors", "script", "", 403},
+		{"a frame", "cross-site", "navigate", "iframe", "", 403},
+		{"an older browser", "", "", "", "https://evil.example", 403},
+		{"a sandboxed frame", "", "", "", "null", 403},
+		{"another port of this host", "", "", "", "http://127.0.0.1:80", 403},
+	} {
+		var headers []string
+		for name, value := range map[string]string{"Sec-Fetch-Site": tt.site, "Sec-Fetch-Mode": tt.mode, "Sec-Fetch-Dest": tt.dest, "Origin": tt.origin} {
+			if value != "" {
+				headers = append(headers, name, value)
+			}
+		}
+		for _, path := range []string{"/", "/status", "/metrics"} {
+			w := get(Options{Source: answers(dayReport())}, loopback, "GET", path, append(headers, "Host", "127.0.0.1:9273")...)
+			if w.Code != tt.want {
+				t.Errorf("%s: GET %s = %d, want %d", tt.name, path, w.Code, tt.want)
+			}
 		}
 	}
 }
@@ -57,6 +112,10 @@ func TestToken(t *testing.T) {
 		{"longer", "Bearer s3cret2", good, nil, 401},
 		{"no scheme", good, good, nil, 401},
 		{"other scheme", "Token " + good, good, nil, 401},
+		{"a browser's password", basic("admin", good), good, nil, 200},
+		{"a browser's password without a name", basic("", good), good, nil, 200},
+		{"a wrong password", basic("admin", "x"), good, nil, 401},
+		{"as the user name", basic(good, ""), good, nil, 401},
 		{"unreadable", "Bearer ", "", errAway, 503},
 		{"empty file", "Bearer ", "", nil, 503},
 	} {
@@ -78,6 +137,11 @@ func TestToken(t *testing.T) {
 			}
 		}
 	}
+}
+
+// basic is what a browser sends for a name and a password.
+func basic(name, password string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(name+":"+password))
 }
 
 // A token file that is away for a while is logged when it goes and when it comes, however many ask meanwhile.

@@ -17,7 +17,7 @@ func (r Report) Healthy() (bool, string) {
 	}
 	for _, b := range r.books() {
 		if !b.balanced() {
-			return false, b.verdict()
+			return false, either(b.uplink == "", "", "uplink "+b.uplink+": ") + b.verdict()
 		}
 	}
 	return true, "ok"
@@ -26,6 +26,7 @@ func (r Report) Healthy() (bool, string) {
 // A book is one of the two identities: what came in equals what became of it.
 type book struct {
 	title    string // what is counted, in the plural
+	uplink   string // whose points; "" if there is one uplink
 	in, out  []entry
 	detail   []entry // what the last entry of out consists of, where that is counted
 	asserted bool    // the agent's own verdict
@@ -50,6 +51,9 @@ func (b book) off() int64 { return sum(b.in) - sum(b.out) }
 // balanced needs both the sums shown and the agent's word, so that neither can hide a fault of the other.
 func (b book) balanced() bool { return b.off() == 0 && b.asserted }
 
+// name is the title, and whose points they are.
+func (b book) name() string { return b.title + either(b.uplink == "", "", " of "+b.uplink) }
+
 // verdict says in words what balanced and off say.
 func (b book) verdict() string {
 	one := strings.TrimSuffix(b.title, "s")
@@ -64,25 +68,36 @@ func (b book) verdict() string {
 	return "the books balance"
 }
 
-// books makes both identities of the report.
+// books makes both identities of the report; with several uplinks that of the points holds for each, and there is one for each.
 func (r Report) books() []book {
-	l, p := r.Ledger, r.Points
+	l := r.Ledger
 	reasons := l.reasons()
-	return []book{{
+	all := []book{{
 		title: "readings",
 		in:    []entry{{"received", l.Received}},
 		out: []entry{{"windowed", l.Windowed}, {"late", l.Late}, {"duplicate", l.Duplicate}, {"retained", l.Retained},
 			{"rejected", sum(reasons)}},
 		detail:   reasons,
 		asserted: l.Balanced,
-	}, {
+	}}
+	for _, u := range r.uplinks() {
+		k := pointBook(u.Points)
+		k.uplink = u.name
+		all = append(all, k)
+	}
+	return all
+}
+
+// pointBook is the identity of the points of one uplink.
+func pointBook(p Points) book {
+	return book{
 		title: "points",
 		in: []entry{{"finalized", p.Finalized}, {"updated", p.Updated}, {"late reports", p.LateReports},
 			{"late readings", p.LateReadings}, {"health", p.Health}, {"carried", p.Carried}},
 		out: []entry{{"uploaded", p.Uploaded}, {"queued", p.Queued}, {"parked", p.Parked}, {"evicted", p.Evicted},
 			{"superseded", p.Superseded}},
 		asserted: p.Balanced,
-	}}
+	}
 }
 
 // reasons lists the rejected readings, every known reason in the ledger's order, then those that only another version of

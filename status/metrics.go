@@ -12,16 +12,21 @@ import (
 type family struct {
 	name, kind, help string
 	samples          []sample
+	histograms       []labelled // in place of samples, for the kind histogram
 }
 
 type sample struct{ label, labelValue, value string }
 
+// A labelled histogram has its label and value, or none.
+type labelled struct {
+	label, labelValue string
+	h                 Histogram
+}
+
 // writeMetrics writes the report in Prometheus' text format, version 0.0.4. r must be tidy.
 func writeMetrics(b *bytes.Buffer, r Report) error {
-	for _, part := range [][]family{agentFamilies(r), intakeFamilies(r), pointFamilies(r), uplinkFamilies(r)} {
-		for _, f := range part {
-			f.write(b)
-		}
+	for _, f := range families(r) {
+		f.write(b)
 	}
 	return nil
 }
@@ -36,20 +41,52 @@ func (f family) write(b *bytes.Buffer) {
 		}
 		b.WriteString(" " + s.value + "\n")
 	}
+	for _, l := range f.histograms {
+		l.write(b, name)
+	}
+}
+
+// write writes the ranges summed up, as the format wants them.
+func (l labelled) write(b *bytes.Buffer, name string) {
+	own := ""
+	if l.label != "" {
+		own = fmt.Sprintf(`%s="%s"`, l.label, labelEscaper().Replace(l.labelValue))
+	}
+	n := int64(0)
+	for i, bound := range l.h.Bounds {
+		if i < len(l.h.Counts) {
+			n += l.h.Counts[i]
+		}
+		fmt.Fprintf(b, "%s_bucket{%s%sle=\"%s\"} %d\n", name, own, either(own == "", "", ","), float(bound), n)
+	}
+	n = l.h.count()
+	fmt.Fprintf(b, "%s_bucket{%s%sle=\"+Inf\"} %d\n", name, own, either(own == "", "", ","), n)
+	if own != "" {
+		own = "{" + own + "}"
+	}
+	fmt.Fprintf(b, "%s_sum%s %s\n%s_count%s %d\n", name, own, float(l.h.SumS), name, own, n)
+}
+
+// count is how many durations were counted.
+func (h Histogram) count() (n int64) {
+	for _, c := range h.Counts {
+		n += c
+	}
+	return n
 }
 
 func labelEscaper() *strings.Replacer { return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`) }
 
 func counter(name, help string, n int64) family {
-	return family{name, "counter", help, []sample{{value: strconv.FormatInt(n, 10)}}}
+	return family{name: name, kind: "counter", help: help, samples: []sample{{value: strconv.FormatInt(n, 10)}}}
 }
 
 func gauge(name, help string, n int64) family {
-	return family{name, "gauge", help, []sample{{value: strconv.FormatInt(n, 10)}}}
+	return family{name: name, kind: "gauge", help: help, samples: []sample{{value: strconv.FormatInt(n, 10)}}}
 }
 
 func gaugeFloat(name, help string, x float64) family {
-	return family{name, "gauge", help, []sample{{value: float(x)}}}
+	return family{name: name, kind: "gauge", help: help, samples: []sample{{value: float(x)}}}
 }
 
 // gaugeTime is an instant in seconds since the Unix epoch, NaN if rfc3339 holds none.
@@ -58,7 +95,7 @@ func gaugeTime(name, help, rfc3339 string) family {
 	if t, err := time.Parse(time.RFC3339Nano, rfc3339); err == nil {
 		value = float(seconds(t))
 	}
-	return family{name, "gauge", help, []sample{{value: value}}}
+	return family{name: name, kind: "gauge", help: help, samples: []sample{{value: value}}}
 }
 
 func float(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

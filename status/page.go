@@ -2,96 +2,106 @@ package status
 
 import (
 	"bytes"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
 	"html"
 )
 
-// pageStyle follows the reader's light or dark setting and works at the width of a telephone.
-const pageStyle = `:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:1.5rem auto;padding:0 1rem}
-h1{font-size:1.4rem;margin-bottom:0}h2{font-size:1.05rem;margin:1.5rem 0 .3rem}p{margin:.3rem 0}
-.good{color:#18794e}.bad{color:#c62a2f;font-weight:bold}@media(prefers-color-scheme:dark){.good{color:#4cc38a}.bad{color:#ff8589}}
-table{border-collapse:collapse;width:100%}th{text-align:left;font-weight:normal;vertical-align:top;width:7.5rem;opacity:.7}
-td{overflow-wrap:anywhere}th,td{padding:.15rem .5rem .15rem 0}.sides{display:flex;flex-wrap:wrap;gap:0 3rem}.sides table{width:15rem}
-.n{text-align:right;font-variant-numeric:tabular-nums}.sum td,.sum th{border-top:1px solid}
-`
+//go:embed assets/page.css assets/page.js
+var assets embed.FS
 
-// A page writes HTML. Text goes through text, which escapes it; raw takes only what stands in this file.
+// asset is a file that is built in.
+func asset(name string) string {
+	text, err := assets.ReadFile("assets/" + name)
+	if err != nil {
+		panic("BUG: " + err.Error()) // it is there, or nothing would have been built
+	}
+	return string(text)
+}
+
+// pagePolicy lets the page run its own script and style, known by their hashes, ask this server, and nothing else.
+func pagePolicy() string {
+	hash := func(name string) string {
+		sum := sha256.Sum256([]byte(asset(name)))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return "default-src 'none'; script-src " + hash("page.js") + "; style-src " + hash("page.css") +
+		"; connect-src 'self'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+}
+
+// pageIcon is a thermometer, so that browsers do not ask for one.
+const pageIcon = `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect x='6' y='1' width='4' height='10' rx='2' fill='%232f6fde'/%3E%3Ccircle cx='8' cy='12' r='3.5' fill='%232f6fde'/%3E%3C/svg%3E`
+
+// A page writes HTML. Text goes through text, which escapes it; raw takes only what stands in this package.
 type page struct{ *bytes.Buffer }
 
 func (p page) raw(markup string) { p.WriteString(markup) }
 func (p page) text(s string)     { p.WriteString(html.EscapeString(s)) }
 
-// writePage writes the status page: it needs no script and nothing from elsewhere. r must be tidy.
-func writePage(b *bytes.Buffer, r Report) error {
+// tag writes an element with text in it. The attributes are raw.
+func (p page) tag(name, attributes, text string) {
+	p.raw("<" + name + either(attributes == "", "", " "+attributes) + ">")
+	p.text(text)
+	p.raw("</" + name + ">")
+}
+
+// page writes the whole page. Everything on it can be read without a script; with one it is live.
+func (s *site) page(ctx context.Context, b *bytes.Buffer, q query) error {
+	sc, err := s.scene(ctx, true)
+	if err != nil {
+		return err
+	}
 	p := page{b}
-	p.raw(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-		`<meta http-equiv="refresh" content="30"><title>edgeagent `)
-	p.text(r.Gateway)
-	p.raw("</title>\n<style>" + pageStyle + "</style></head>\n<body><h1>")
-	p.text(r.Gateway)
-	p.raw("</h1>\n<p>edgeagent ")
-	p.text(r.Version + ", up " + span(float64(r.UptimeS)))
-	p.raw("</p>\n")
-	healthy, reason := r.Healthy()
-	p.verdict(healthy, either(healthy, "All is well here.", reason))
-	p.raw("<h2>State</h2>\n<table>\n")
-	for _, part := range r.parts() {
-		p.words(part)
+	p.raw(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">` +
+		`<meta name="color-scheme" content="light dark"><noscript><meta http-equiv="refresh" content="30"></noscript><link rel="icon" href="` + pageIcon + `">`)
+	p.tag("title", "", sc.report.Gateway+" · edgeagent")
+	p.raw("<style>" + asset("page.css") + "</style></head>\n<body>\n")
+	p.tag("p", `id="live" class="live" role="status" hidden`, "")
+	for _, f := range fragments(sc) {
+		p.raw("<" + f.element + ` id="` + f.id + `">`)
+		p.Write(f.html)
+		p.raw("</" + f.element + ">\n")
 	}
-	p.raw("</table>\n")
-	for _, k := range r.books() {
-		p.book(k)
+	if sc.detail {
+		p.sensorSection(sc, q)
 	}
-	p.raw(`<p><a href="/status">JSON</a> · <a href="/metrics">metrics</a> · <a href="/healthz">health</a></p>` + "\n</body></html>\n")
+	p.footer(sc.detail)
+	p.raw("<script>" + asset("page.js") + "</script></body></html>\n")
 	return nil
 }
 
-func (p page) verdict(good bool, words string) {
-	p.raw(either(good, `<p class="good">`, `<p class="bad">`))
-	p.text(words)
-	p.raw("</p>\n")
-}
-
-func (p page) words(part part) {
-	p.raw(`<tr><th scope="row">`)
-	p.text(part.name)
-	p.raw("</th><td>")
-	for i, line := range part.lines {
-		if i > 0 {
-			p.raw("<br>")
-		}
-		p.text(line)
+func (p page) footer(detail bool) {
+	p.raw("<footer>As JSON: <a href=\"status\">status</a>")
+	if detail {
+		p.raw(`, <a href="sensors">sensors</a>, <a href="history">history</a>, <a href="parked">parked points</a>`)
 	}
-	p.raw("</td></tr>\n")
+	p.raw(` · <a href="metrics">metrics</a> for Prometheus · <a href="healthz">health</a> · all times are UTC</footer>` + "\n")
 }
 
-func (p page) book(k book) {
-	p.raw("<h2>")
-	p.text(k.title)
-	p.raw("</h2>\n<div class=\"sides\">\n")
-	p.side(k.in)
-	p.side(k.out)
-	p.raw("</div>\n")
-	if of := nonzero(k.detail); of != "" {
-		p.raw("<p>")
-		p.text("rejected: " + of)
-		p.raw("</p>\n")
+// sensorSection is the table with its search; the table alone is what /table answers.
+func (p page) sensorSection(sc scene, q query) {
+	p.raw(`<section class="card" id="sensors"><h2>Sensors</h2><form method="get" action="./#sensors" id="find" role="search">` +
+		`<label>Find <input type="search" name="find" maxlength="100" autocomplete="off" value="`)
+	p.text(q.find)
+	p.raw(`"></label><input type="hidden" name="sort" value="`)
+	p.text(q.sort)
+	p.raw(`"><input type="hidden" name="dir" value="` + either(q.down, "down", "") + `"><button>Find</button></form><div id="table">`)
+	p.sensorTable(sc.sensors, q, sc.report.Clock.Now)
+	p.raw("</div></section>\n")
+}
+
+// table answers with the table of sensors alone.
+func (s *site) table(ctx context.Context, b *bytes.Buffer, q query) error {
+	list, err := s.sensorList(ctx)
+	if err != nil {
+		return err
 	}
-	p.verdict(k.balanced(), k.verdict())
-}
-
-func (p page) side(entries []entry) {
-	p.raw("<table>\n")
-	for _, e := range entries {
-		p.row("<tr>", e)
+	report, err := s.reportOf(ctx, false)
+	if err != nil {
+		return err
 	}
-	p.row(`<tr class="sum">`, entry{"in all", sum(entries)})
-	p.raw("</table>\n")
-}
-
-func (p page) row(open string, e entry) {
-	p.raw(open + `<th scope="row">`)
-	p.text(e.name)
-	p.raw(`</th><td class="n">`)
-	p.text(grouped(e.n))
-	p.raw("</td></tr>\n")
+	page{b}.sensorTable(list, q, report.Clock.Now)
+	return nil
 }

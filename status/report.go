@@ -24,7 +24,16 @@ type Report struct {
 	Points Points `json:"points"`
 	Buffer Buffer `json:"buffer"`
 	Uplink Uplink `json:"uplink"`
-	Lag    Lag    `json:"lag"`
+	// Uplinks are all uplinks by name, where there are several: Points and Uplink are then those of one that stands for all.
+	Uplinks map[string]UplinkPart `json:"uplinks,omitempty"`
+	Lag     Lag                   `json:"lag"`
+	Work    Work                  `json:"work"`
+}
+
+// An UplinkPart is one of several uplinks: its own identity of points, and its state.
+type UplinkPart struct {
+	Points Points `json:"points"`
+	Uplink Uplink `json:"uplink"`
 }
 
 // Clock is the gateway's own clock.
@@ -106,4 +115,20 @@ type Lag struct {
 	P95S float64 `json:"p95_s"`
 	P99S float64 `json:"p99_s"`
 	MaxS float64 `json:"max_s"`
+}
+
+// Work is what this process has done so far; all of it begins at 0 with the process.
+type Work struct {
+	Commits Histogram            `json:"commits"` // seconds that a commit took, one that failed too
+	Uploads map[string]Histogram `json:"uploads"` // seconds that a request took, by outcome
+	Syncs   int64                `json:"syncs"`   // times that the store's file was synced for a commit: two for each
+	Written int64                `json:"written"` // bytes of pages written to the store's file
+}
+
+// A Histogram counts durations, in seconds. Counts has one entry more than Bounds: how many were above the last of them.
+// The zero Histogram has counted nothing.
+type Histogram struct {
+	Bounds []float64 `json:"bounds"` // ascending; a duration equal to a bound is below it
+	Counts []int64   `json:"counts"` // of each range alone, not summed up
+	SumS   float64   `json:"sum_s"`
 }

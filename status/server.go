@@ -22,9 +22,10 @@ type Options struct {
 	Listen string // host:port as in http.listen; "" is off
 	// Token gives the token that every request must bring as "Authorization: Bearer". It is called for each request, so a
 	// file may change; an error or an empty token refuses the request. nil asks for none.
-	Token  func() (string, error)
-	Source Source       // required
-	Logger *slog.Logger // nil is silent
+	Token   func() (string, error)
+	Source  Source       // required
+	Details Details      // nil: the page has no charts and no sensors
+	Logger  *slog.Logger // nil is silent
 }
 
 // Bounds of one server. They are small: a gateway has a technician's browser and a scraper or two.
@@ -89,12 +90,8 @@ func (s *Server) listen(ctx context.Context) (net.Listener, error) {
 
 // handler is what a listener on addr serves.
 func (s *Server) handler(addr net.Addr) http.Handler {
-	h := authorize(s.o.Token, s.logger, routes(s.o.Source, s.logger))
-	h = readOnly(h)
-	if a, ok := addr.(*net.TCPAddr); ok && a.IP.IsLoopback() {
-		host, _, _ := net.SplitHostPort(s.o.Listen)
-		h = loopbackHost(host, h)
-	}
+	h := authorize(s.o.Token, s.logger, newSite(s.o.Source, s.o.Details, s.logger).routes())
+	h = ownHost(s.hosts(addr), sameSite(readOnly(h)))
 	return guarded(s.logger, h)
 }
 

@@ -46,12 +46,13 @@ type socket struct {
 	mine fs.FileInfo // tells it from a successor's at the same path
 
 	control Control // nil if only the status is served
+	details Details // nil if there are none
 }
 
 // serve answers until ctx is done, and removes what openSocket made.
 func (s socket) serve(ctx context.Context, source Source) error {
 	logger := loggerOr(nil)
-	err := serve(ctx, s.Listener, guarded(logger, controlled(s.control, readOnly(routes(source, logger)))), logger)
+	err := serve(ctx, s.Listener, guarded(logger, controlled(s.control, readOnly(newSite(source, s.details, logger).routes()))), logger)
 	if now, e := os.Lstat(s.path); e == nil && os.SameFile(s.mine, now) {
 		err = errors.Join(err, removeSocket(s.path))
 	}

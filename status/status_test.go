@@ -29,6 +29,8 @@ func dayReport() Report {
 		Buffer: Buffer{Bytes: 1258291, MaxBytes: 256 << 20},
 		Uplink: Uplink{State: "idle", Since: "2026-03-01T11:00:10Z", LastSuccess: "2026-03-01T14:02:50Z"},
 		Lag:    Lag{P50S: 1.24, P95S: 3.4, P99S: 12, MaxS: 812.5},
+		Work: Work{Commits: Histogram{[]float64{0.01, 0.1, 1}, []int64{3, 40, 5, 2}, 12.5}, Syncs: 100, Written: 7340032,
+			Uploads: map[string]Histogram{"settled": {[]float64{0.1, 1}, []int64{9, 4, 1}, 3.25}, "down": {[]float64{0.1, 1}, []int64{0, 0, 0}, 0}}},
 	}
 }
 

@@ -49,7 +49,11 @@ func writeWords(b *bytes.Buffer, label string, lines []string) {
 func writeBook(b *bytes.Buffer, k book) {
 	rows := max(len(k.in), len(k.out))
 	left, right := column(k.in, rows), column(k.out, rows)
-	label := k.title
+	label := k.title // the name of an uplink may be too long for this column
+	if k.uplink != "" {
+		writeWords(b, k.title, []string{"of " + k.uplink})
+		label = ""
+	}
 	for i := range left {
 		line := fmt.Sprintf("%-*s%s  %s", labelWidth, label, left[i], right[i])
 		fmt.Fprintln(b, strings.TrimRight(line, " "))

@@ -15,9 +15,15 @@ type part struct {
 
 // parts says everything but the two identities. r must be tidy.
 func (r Report) parts() []part {
-	return []part{
-		{"broker", r.MQTT.words(r.Clock.Now)},
-		{"uplink", r.Uplink.words(r.Clock.Now)},
+	all := []part{{"broker", r.MQTT.words(r.Clock.Now)}}
+	for _, u := range r.uplinks() {
+		lines := u.Uplink.words(r.Clock.Now)
+		if u.name != "" {
+			lines[0] = u.name + ": " + lines[0]
+		}
+		all = append(all, part{"uplink", lines})
+	}
+	return append(all, []part{
 		{"clock", []string{r.Clock.Now + ", " + either(r.Clock.Trusted, "trusted", "NOT trusted: is the time set? is NTP reachable?")}},
 		{"watermark", r.Watermark.words()},
 		{"windows", []string{fmt.Sprintf("%s open, %s finalized since the store began; %s", grouped(r.Windows.Open),
@@ -27,7 +33,7 @@ func (r Report) parts() []part {
 		{"lag", []string{fmt.Sprintf("median %s, 95 %% within %s, 99 %% within %s", span(r.Lag.P50S), span(r.Lag.P95S),
 			span(r.Lag.P99S)), "largest " + span(r.Lag.MaxS)}},
 		{"beside", r.beside()},
-	}
+	}...)
 }
 
 // beside is what the ledger does not count.
@@ -147,12 +153,18 @@ func ago(at, now string) string {
 
 // between is the seconds from one RFC 3339 instant to a later one; false if they are not that.
 func between(from, to string) (float64, bool) {
+	d, ok := difference(from, to)
+	return max(0, d), ok && d >= 0
+}
+
+// difference is the seconds from one RFC 3339 instant to another; false if one is none.
+func difference(from, to string) (float64, bool) {
 	a, err := time.Parse(time.RFC3339Nano, from)
 	if err != nil {
 		return 0, false
 	}
 	b, err := time.Parse(time.RFC3339Nano, to)
-	if err != nil || b.Before(a) {
+	if err != nil {
 		return 0, false
 	}
 	return seconds(b) - seconds(a), true
@@ -163,9 +175,10 @@ func seconds(t time.Time) float64 { return float64(t.Unix()) + float64(t.Nanosec
 
 // span is a number of seconds in at most two units: "0.3 s", "12 s", "3 min 4 s", "2 h 5 min", "40 d 3 h".
 func span(s float64) string {
-	if s < 0 {
+	if s < -0.05 {
 		return "-" + span(-s)
 	}
+	s = max(s, 0)
 	if s < 9.95 {
 		return strconv.FormatFloat(s, 'f', 1, 64) + " s"
 	}

@@ -37,6 +37,10 @@ type Config struct {
 	TLS       *tls.Config // nil is the system's; TLS 1.2 is the least whatever it says
 	UserAgent string
 	Logger    *slog.Logger // nil is silent
+
+	// Observe gets how long each request took, from dialing to the last byte of its answer, and what came of it: the name of
+	// an outcome (see Outcomes). It is called by the goroutine that sends, and must be quick; nil is nobody.
+	Observe func(took time.Duration, outcome string)
 }
 
 // withDefaults fills in what is zero, or tells all that is wrong.

@@ -16,6 +16,13 @@ const (
 	down                    // no answer, or the server is ill
 )
 
+// Outcomes are the names of all outcomes, in the order in which they are written above.
+func Outcomes() []string {
+	return []string{"settled", "refused", "too_large", "denied", "blocked", "portal", "busy", "down"}
+}
+
+func (o outcome) String() string { return Outcomes()[o] }
+
 // outcomeOf is the one place where an answer becomes an outcome. Everything but settled keeps the lines.
 //
 //	answer                                             outcome

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"regexp"
@@ -51,13 +52,23 @@ func (p *poster) send(ctx context.Context, b *body) answer {
 	if err != nil {
 		return answer{outcome: down, reason: p.clean(err.Error())}
 	}
+	began := p.now()
+	a := p.exchange(req, &peer)
+	if p.cfg.Observe != nil {
+		p.cfg.Observe(p.now().Sub(began), a.outcome.String())
+	}
+	return a
+}
+
+// exchange sends a request and judges its answer; peer is who answered, as soon as that is known.
+func (p *poster) exchange(req *http.Request, peer *string) answer {
 	res, err := p.transport.RoundTrip(req)
 	if err != nil {
-		return p.noAnswer(err, peer != "")
+		return p.noAnswer(err, *peer != "")
 	}
 	p.wires.asked.Store(false)
 	a := readAnswer(res, p.clean)
-	a.peer = peer
+	a.peer = *peer
 	if a.status >= 500 || a.outcome == portal { // perhaps another address serves better, or a sign-in was what it took
 		p.hangUp()
 	}

@@ -20,17 +20,22 @@ func (s *Set) OpenEnd() (int64, bool) {
 // Open is the number of windows, over all series, that are not final yet.
 func (s *Set) Open() int {
 	n := 0
+	s.EachOpen(func(reading.Series) { n++ })
+	return n
+}
+
+// EachOpen calls fn with the series of every window that is not final yet, in no order. fn must not use the set.
+func (s *Set) EachOpen(fn func(reading.Series)) {
 	for _, p := range s.panes {
 		if p.stage != open {
 			continue
 		}
-		for _, c := range p.cells {
+		for series, c := range p.cells {
 			if c.agg.Count > 0 {
-				n++
+				fn(series)
 			}
 		}
 	}
-	return n
 }
 
 // Empty reports whether the set holds nothing at all.

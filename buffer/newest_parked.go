@@ -1,0 +1,21 @@
+package buffer
+
+import bolt "go.etcd.io/bbolt"
+
+// NewestParked lists the refused points that were parked last, newest first, at most limit. It is safe from any goroutine.
+func (s *Store) NewestParked(limit int) (list []Parked, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		c := tx.Bucket([]byte(bucketParked)).Cursor()
+		for k, v := c.Last(); k != nil && len(list) < limit; k, v = c.Prev() {
+			data, err := unseal(k, v)
+			if err != nil {
+				continue // stays until the ring drops it
+			}
+			if p, err := decodeParked(number(k), data); err == nil {
+				list = append(list, p)
+			}
+		}
+		return nil
+	})
+	return list, err
+}
