@@ -43,7 +43,10 @@ func fragments(sc scene) []fragment {
 
 func (p page) head(r Report) {
 	p.tag("h1", "", r.Gateway)
-	p.tag("p", `class="soft"`, "edgeagent "+r.Version+", up "+span(float64(r.UptimeS))+" · "+r.Clock.Now)
+	p.raw(`<p class="soft">edgeagent `)
+	p.text(r.Version + ", up " + span(float64(r.UptimeS)) + " · ")
+	p.tag("time", "", r.Clock.Now)
+	p.raw("</p>")
 }
 
 // verdict says first what matters.

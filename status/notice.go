@@ -21,12 +21,12 @@ func (r Report) notices() []notice {
 	}
 	healthy, reason := r.Healthy()
 	say(!healthy, true, sentence(reason))
-	say(!r.MQTT.Connected, true, "The broker is away"+since(r.MQTT.Since, r.Clock.Now)+".")
+	say(!r.MQTT.Connected, true, "The broker is away"+sinceDay(r.MQTT.Since, r.Clock.Now)+".")
 	for _, u := range r.uplinks() {
 		s, name := u.Uplink, either(u.name == "", "The uplink", "The uplink "+u.name)
-		say(s.State == "blocked", true, name+" is blocked"+since(s.Since, r.Clock.Now)+": somebody must act. Points wait in the store.")
-		say(s.State == "down", true, name+" is down"+since(s.Since, r.Clock.Now)+". Points wait in the store.")
-		say(s.State == "waiting", false, name+" waits"+since(s.Since, r.Clock.Now)+": the server asked for time.")
+		say(s.State == "blocked", true, name+" is blocked"+sinceDay(s.Since, r.Clock.Now)+": somebody must act. Points wait in the store.")
+		say(s.State == "down", true, name+" is down"+sinceDay(s.Since, r.Clock.Now)+". Points wait in the store.")
+		say(s.State == "waiting", false, name+" waits"+sinceDay(s.Since, r.Clock.Now)+": the server asked for time.")
 	}
 	say(!r.Clock.Trusted, false, "The gateway's clock is not to be trusted: is the time set? Is NTP reachable?")
 	say(r.Watermark.MaxEventTime != "" && r.Watermark.BehindS < -60, false,
@@ -34,6 +34,14 @@ func (r Report) notices() []notice {
 	say(r.Points.Parked > 0, false, count(r.Points.Parked, "point")+" refused by the server; see edgeagent buffer parked.")
 	say(r.Points.Evicted > 0, false, count(r.Points.Evicted, "point")+" dropped to make room since the store began.")
 	return all
+}
+
+// sinceDay is " since T, for D", T as short as the day allows.
+func sinceDay(at, now string) string {
+	if d, ok := between(at, now); ok {
+		return " since " + dayTime(at, now) + ", for " + span(d)
+	}
+	return since(at, now)
 }
 
 // An uplinkPart is an uplink with its name; the only one has none.
