@@ -71,6 +71,9 @@ install() {
   have "$(go env CC)" || want+=(gcc libc6-dev)
   have strace || want+=(strace)
   have git || want+=(git)
+  have chromium || want+=(chromium)
+  have zsh || want+=(zsh)
+  have fish || want+=(fish)
   if [ ${#want[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && have apt-get; then
     # The broker's package would start a service: keep it from that while we install.
     if [ ! -e $policy ]; then printf '#!/bin/sh\nexit 101\n' > $policy && chmod +x $policy && made=1; fi
@@ -87,9 +90,11 @@ install() {
   have mosquitto || echo "missing: mosquitto (apt-get install mosquitto): tests against a real broker skip"
   have influxd || echo "missing: influxd 1.8.10: tests against a real server skip"
   have strace || echo "missing: strace (apt-get install strace): tests that watch the order of writes skip"
+  have chromium || echo "missing: chromium (apt-get install chromium): nobody looks at the status page"
+  have zsh && have fish || echo "missing: zsh or fish (apt-get install zsh fish): their completions are not tried"
   [ -n "$quick" ] || emulator >/dev/null || echo "missing: qemu-arm (apt-get install qemu-user-static): nothing is run as ARMv6"
   [ -n "$quick" ] || race_works || echo "missing: a C compiler (apt-get install gcc): tests run without the race detector"
-  [ -z "$no_skips" ] || { have mosquitto && have influxd && have strace && emulator >/dev/null && race_works; }
+  [ -z "$no_skips" ] || { have mosquitto && have influxd && have strace && have chromium && have zsh && have fish && emulator >/dev/null && race_works; }
 }
 
 emulator() { command -v qemu-arm-static || command -v qemu-arm; }

@@ -2,7 +2,6 @@ package status
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +23,15 @@ const (
 // socket or nobody behind it, ErrNotAllowed when it belongs to another user, and else says what the agent answered. All
 // text in the Report is safe to show.
 func Ask(ctx context.Context, path string) (Report, error) {
+	var r Report
+	if err := askJSON(ctx, path, "/status", &r); err != nil {
+		return Report{}, err
+	}
+	return r.tidy(), nil
+}
+
+// fetch gets the answer of the agent that listens at path to a request for one of the addresses of its server.
+func fetch(ctx context.Context, path, address string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	transport := &http.Transport{
@@ -33,31 +41,27 @@ func Ask(ctx context.Context, path string) (Report, error) {
 		},
 	}
 	defer transport.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/status", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+address, nil)
 	if err != nil {
-		return Report{}, fmt.Errorf("make request: %w", err)
+		return nil, fmt.Errorf("make request: %w", err)
 	}
 	res, err := transport.RoundTrip(req)
 	if err != nil {
-		return Report{}, explain(path, err)
+		return nil, explain(path, err)
 	}
 	defer res.Body.Close()
 	return readAnswer(res)
 }
 
-func readAnswer(res *http.Response) (Report, error) {
+func readAnswer(res *http.Response) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return Report{}, fmt.Errorf("read the agent's answer: %w", err)
+		return nil, fmt.Errorf("read the agent's answer: %w", err)
 	}
 	if res.StatusCode != http.StatusOK {
-		return Report{}, fmt.Errorf("ask the agent: %s: %s", res.Status, clean(strings.TrimSpace(string(body)), maxError))
+		return nil, fmt.Errorf("ask the agent: %s: %s", res.Status, clean(strings.TrimSpace(string(body)), maxError))
 	}
-	var r Report
-	if err := json.Unmarshal(body, &r); err != nil {
-		return Report{}, fmt.Errorf("decode the agent's answer: %w", err)
-	}
-	return r.tidy(), nil
+	return body, nil
 }
 
 // explain turns the system's word for an unanswered socket into the likely cause.

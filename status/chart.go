@@ -41,14 +41,14 @@ func tidyHistory(list []Sample) []Sample {
 	return out
 }
 
-// traceOf takes the newest hours of the samples into columns; what is worst in a column stands for it.
-func traceOf(samples []Sample) trace {
+// traceOf takes the newest hours of the samples into columns, at most steps and one; what is worst in a column stands for it.
+func traceOf(samples []Sample, steps int) trace {
 	if len(samples) < 2 {
 		return trace{}
 	}
 	t := trace{span: min(max(samples[0].age, chartLeast), chartSpan)}
 	t.end, _ = time.Parse(time.RFC3339Nano, samples[len(samples)-1].At)
-	step := t.span / chartSteps
+	step := t.span / float64(steps)
 	last := math.Inf(1)
 	for _, s := range samples {
 		if s.age > t.span {

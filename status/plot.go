@@ -12,7 +12,7 @@ type legend struct{ class, text string }
 
 // timeChart shows how far newest event time and watermark are behind the clock, the clock at the top.
 func (p page) timeChart(samples []Sample) {
-	t := traceOf(samples)
+	t := traceOf(samples, chartSteps)
 	low, high, known := 0.0, 0.0, false
 	for _, s := range t.columns {
 		if !s.Known {
@@ -46,7 +46,7 @@ func (p page) timeChart(samples []Sample) {
 
 // queueChart shows how many points wait.
 func (p page) queueChart(samples []Sample) {
-	t := traceOf(samples)
+	t := traceOf(samples, chartSteps)
 	p.raw(`<figure class="card"><h2>Points queued</h2>`)
 	if len(t.columns) == 0 {
 		p.emptyChart("The chart begins some seconds after the start.")
@@ -115,7 +115,7 @@ func spanLabel(s float64) string {
 	switch a := math.Abs(s); {
 	case s == 0:
 		return "0"
-	case a < 60 || math.Mod(a, 60) != 0:
+	case a < 60 || a < 600 && math.Mod(a, 60) != 0:
 		return fmt.Sprintf("%.0f s", s)
 	case a < 3600 || math.Mod(a, 3600) != 0:
 		return fmt.Sprintf("%.0f min", s/60)

@@ -17,22 +17,34 @@ const (
 func (r Report) Text(w io.Writer) error {
 	r = r.tidy()
 	var b bytes.Buffer
-	head := fmt.Sprintf("edgeagent %s, version %s, up %s", r.Gateway, r.Version, span(float64(r.UptimeS)))
-	for _, line := range wrap(head, textWidth) {
-		fmt.Fprintln(&b, line)
-	}
+	r.writeHead(&b)
 	fmt.Fprintln(&b)
-	for _, p := range r.parts() {
-		writeWords(&b, p.name, p.lines)
-	}
-	for _, k := range r.books() {
-		fmt.Fprintln(&b)
-		writeBook(&b, k)
-	}
+	r.writeParts(&b)
+	r.writeBooks(&b)
 	if _, err := w.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("write status: %w", err)
 	}
 	return nil
+}
+
+func (r Report) writeHead(b *bytes.Buffer) {
+	head := fmt.Sprintf("edgeagent %s, version %s, up %s", r.Gateway, r.Version, span(float64(r.UptimeS)))
+	for _, line := range wrap(head, textWidth) {
+		fmt.Fprintln(b, line)
+	}
+}
+
+func (r Report) writeParts(b *bytes.Buffer) {
+	for _, p := range r.parts() {
+		writeWords(b, p.name, p.lines)
+	}
+}
+
+func (r Report) writeBooks(b *bytes.Buffer) {
+	for _, k := range r.books() {
+		fmt.Fprintln(b)
+		writeBook(b, k)
+	}
 }
 
 // writeWords writes lines beside a label that is written once.
@@ -121,7 +133,7 @@ func columns(s string) int {
 	n := 0
 	for _, r := range s {
 		n++
-		if r >= 0x1100 && r != '…' {
+		if r >= 0x1100 && r != '…' && r != '–' && (r < '▁' || r > '█') {
 			n++
 		}
 	}

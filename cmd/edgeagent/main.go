@@ -53,6 +53,8 @@ type cli struct {
 	Buffer   bufferCmd   `cmd:"" help:"Look after the store: what is in it, out and in again, and mending."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 
+	Completion completionCmd `cmd:"" help:"Print a script by which a shell completes commands, flags and files."`
+
 	InternalCheck internalCheckCmd `cmd:"" hidden:"" name:"internal-check"`
 }
 
@@ -75,9 +77,7 @@ func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 func run(ctx context.Context, args []string, s streams) int {
 	code, help := -1, false
 	var c cli
-	parser, err := kong.New(&c, kong.Name("edgeagent"), kong.Description("An edge agent for fleets of temperature sensors: MQTT to InfluxDB, nothing lost, nothing counted twice."),
-		kong.UsageOnError(), kong.Writers(s.out, s.err), kong.Exit(func(n int) { code, help = n, true }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	parser, err := newParser(&c, s, func(n int) { code, help = n, true })
 	if err != nil {
 		return fail(s, fmt.Errorf("BUG: command line: %w", err))
 	}
@@ -90,6 +90,12 @@ func run(ctx context.Context, args []string, s streams) int {
 	}
 	k.BindTo(ctx, (*context.Context)(nil))
 	return fail(s, k.Run(s))
+}
+
+// newParser reads command lines into c. exit is called with the exit code when help was asked for, and must return.
+func newParser(c *cli, s streams, exit func(int)) (*kong.Kong, error) {
+	return kong.New(c, kong.Name("edgeagent"), kong.Description("An edge agent for fleets of temperature sensors: MQTT to InfluxDB, nothing lost, nothing counted twice."),
+		kong.UsageOnError(), kong.Writers(s.out, s.err), kong.Exit(exit), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 }
 
 // fail says what went wrong, if anything did, and gives the exit code for it.

@@ -14,6 +14,12 @@ import (
 
 type runCmd struct{ configFlag }
 
+func (c runCmd) Help() string {
+	return `It runs in the foreground, logs to standard error, and stops in order on SIGINT or SIGTERM; SIGHUP has tokens and passwords read anew.
+
+Example: edgeagent run -c edgeagent.toml`
+}
+
 func (c runCmd) Run(ctx context.Context, s streams) error {
 	cfg, err := c.load()
 	if err != nil {

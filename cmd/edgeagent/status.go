@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,14 +14,22 @@ import (
 
 type statusCmd struct {
 	configFlag
-	JSON  bool `name:"json" help:"Print JSON, with the keys of /status."`
-	Watch bool `help:"Print again every two seconds until interrupted."`
+	JSON    bool   `name:"json" help:"Print JSON, with the keys of /status (with --sensors, a list)."`
+	Watch   bool   `help:"Refresh every two seconds until interrupted."`
+	Sensors bool   `help:"List the sensors instead: last value, last time, lag, open windows, late drops, clock offset."`
+	Find    string `placeholder:"TEXT" help:"Only sensors with this in their name."`
+	Sort    string `enum:"name,value,time,lag,open,late,offset" default:"name" help:"Order of the sensors: name, value, time (longest silent first), lag, open, late, offset."`
+	Reverse bool   `help:"The other way round."`
 }
 
 func (c statusCmd) Help() string {
-	return `Exit code 0 says that the agent is healthy, 1 that it is not or does not answer.
+	return `Exit code 0 says that the agent is healthy, 1 that it is not or does not answer, 2 that the command line or the configuration is wrong. Healthy means that the store can be written and the books balance: a broker or a server that is away is told, but is no fault of the agent's. With --watch the code is that of the last look.
 
-Example: edgeagent status -c edgeagent.toml --json`
+Example: edgeagent status -c edgeagent.toml --json
+
+    edgeagent status -c edgeagent.toml --watch
+
+    edgeagent status -c edgeagent.toml --sensors --sort late`
 }
 
 // watchEvery is how often --watch asks, askFor how long an answer may take.
@@ -34,43 +44,88 @@ func (c statusCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	path := agent.SocketPath(cfg.Buffer.Dir)
-	for {
-		err := c.once(ctx, s, path)
-		if !c.Watch || ctx.Err() != nil {
-			return err
+	if c.Watch {
+		return c.watch(ctx, s, path)
+	}
+	text, err := c.look(ctx, path)
+	if len(text) > 0 {
+		if _, err := s.out.Write(text); err != nil {
+			return fmt.Errorf("write status: %w", err)
 		}
-		if err != nil {
-			fmt.Fprintf(s.out, "%v\n", err)
+	}
+	return err
+}
+
+// watch looks again and again until ctx ends, and leaves the last look behind.
+func (c statusCmd) watch(ctx context.Context, s streams, path string) error {
+	screen := newScreen(s.out)
+	defer screen.close()
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	var last error
+	for {
+		text, err := c.look(ctx, path)
+		if ctx.Err() != nil {
+			return last // the look was cut short
+		}
+		last = err
+		var code exitCode
+		if err != nil && !errors.As(err, &code) {
+			text = fmt.Appendf(nil, "%s  %v\n", time.Now().UTC().Format(time.TimeOnly), err)
+			last = exitCode(exitFailed) // it has been said
+		}
+		if err := screen.show(text); err != nil {
+			return fmt.Errorf("write status: %w", err)
 		}
 		select {
 		case <-ctx.Done():
-			return nil
-		case <-time.After(watchEvery):
+			return last
+		case <-tick.C:
 		}
 	}
 }
 
-func (c statusCmd) once(ctx context.Context, s streams, path string) error {
+// look asks once, and gives what there is to print. An agent that is not healthy is an exitCode.
+func (c statusCmd) look(ctx context.Context, path string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
-	r, err := status.Ask(ctx, path)
+	o, err := status.AskOverview(ctx, path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if c.JSON {
-		text, err := json.MarshalIndent(r, "", "  ")
+	var b bytes.Buffer
+	if err := c.print(ctx, &b, path, o); err != nil {
+		return nil, err
+	}
+	if healthy, _ := o.Report.Healthy(); !healthy {
+		return b.Bytes(), exitCode(exitFailed)
+	}
+	return b.Bytes(), nil
+}
+
+func (c statusCmd) print(ctx context.Context, b *bytes.Buffer, path string, o status.Overview) error {
+	var v any = o.Report
+	if c.Sensors {
+		list, err := status.AskSensors(ctx, path, c.Sort, c.Find, c.Reverse)
 		if err != nil {
-			return fmt.Errorf("encode status: %w", err)
+			return err
 		}
-		fmt.Fprintf(s.out, "%s\n", text)
-	} else {
-		if c.Watch {
-			fmt.Fprint(s.out, "\x1b[H\x1b[2J")
+		if !c.JSON {
+			return status.SensorText(b, list, o.Report.Clock.Now)
 		}
-		r.Text(s.out)
+		if v = list; list == nil {
+			v = []status.Sensor{}
+		}
 	}
-	if healthy, _ := r.Healthy(); !healthy {
-		return exitCode(exitFailed)
+	if !c.JSON {
+		return o.Text(b)
+	}
+	e := json.NewEncoder(b)
+	if !c.Watch { // one line for each look is what scripts can read
+		e.SetIndent("", "  ")
+	}
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("encode status: %w", err)
 	}
 	return nil
 }

@@ -42,6 +42,8 @@ func built() (string, time.Time) {
 
 type versionCmd struct{}
 
+func (versionCmd) Help() string { return "Example: edgeagent version" }
+
 func (versionCmd) Run(s streams) error {
 	v, date := built()
 	_, err := fmt.Fprintf(s.out, "edgeagent %s (%s, %s %s/%s)\n", v, date.Format(time.DateOnly), runtime.Version(), runtime.GOOS, runtime.GOARCH)
