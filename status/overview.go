@@ -163,7 +163,7 @@ func (t trace) spark(of func(Sample) (float64, bool), most float64) string {
 		if most > 0 {
 			level = int(math.Ceil(float64(len(levels)) * min(1, max(0, v/most))))
 		}
-		at := min(sparkWidth-1, int(float64(sparkWidth)*(1-s.age/t.span)))
+		at := sparkWidth - 1 - int(s.age*sparkWidth/t.span)
 		cells[max(0, at)] = levels[max(1, level)-1]
 	}
 	return string(cells)
