@@ -163,6 +163,13 @@ func TestParkedAndRejectedByPages(t *testing.T) {
 	if err != nil || len(list) != 3 || list[0].Seq != 5 {
 		t.Errorf("parked after 4: %+v, %v; want 5, 6, 7", list, err)
 	}
+	list, err = s.NewestParked(3)
+	if err != nil || len(list) != 3 || list[0].Seq != 10 || list[2].Seq != 8 {
+		t.Errorf("parked last: %+v, %v; want 10, 9, 8", list, err)
+	}
+	if list, err = s.NewestParked(100); err != nil || len(list) != 10 || list[9].Seq != 1 {
+		t.Errorf("parked last: %+v, %v; want all ten", list, err)
+	}
 	cases := []struct {
 		after       uint64
 		most, bytes int
