@@ -60,6 +60,16 @@ func metric(text, name string) float64 {
 	return v
 }
 
+// checkWork compares the metrics of what the process has done.
+func checkWork(t *testing.T, text string) {
+	t.Helper()
+	commits := metric(text, "edgeagent_commit_duration_seconds_count")
+	uploads := metric(text, `edgeagent_upload_duration_seconds_count{outcome="settled"}`)
+	if commits < 2 || uploads < 1 || metric(text, "edgeagent_store_syncs_total") != 2*commits || metric(text, "edgeagent_store_written_bytes_total") < 16384 {
+		t.Errorf("%v commits, %v uploads in\n%s", commits, uploads, text)
+	}
+}
+
 // TestStatusPage looks at an agent that has uploaded: the page, its table, the metrics and the command say the same.
 func TestStatusPage(t *testing.T) {
 	t.Parallel()
@@ -99,12 +109,7 @@ func TestStatusPage(t *testing.T) {
 	if s := table.Sensors[0]; s.Name != "a" || s.Value == nil || *s.Value != 22.5 || s.Late != 1 || s.Open != 3 || s.LagS == nil || s.Last == "" {
 		t.Errorf("sensor %+v", s)
 	}
-	metrics := r.text("metrics")
-	commits := metric(metrics, "edgeagent_commit_duration_seconds_count")
-	uploads := metric(metrics, `edgeagent_upload_duration_seconds_count{outcome="settled"}`)
-	if commits < 2 || uploads < 1 || metric(metrics, "edgeagent_store_syncs_total") != 2*commits || metric(metrics, "edgeagent_store_written_bytes_total") < 16384 {
-		t.Errorf("%v commits, %v uploads in\n%s", commits, uploads, metrics)
-	}
+	checkWork(t, r.text("metrics"))
 	out, _, code := w.prog.output(t, "status", "-c", w.conf)
 	if code != 0 || !strings.Contains(out, "late       1 of a\n") || !strings.Contains(out, "queued ") {
 		t.Errorf("status: exit code %d, %s", code, out)
