@@ -78,6 +78,12 @@ func dayGateway(n int) *gateway {
 		g.sensors = append(g.sensors, s)
 	}
 	g.report.Sensors = int64(n)
+	late := int64(0)
+	for _, s := range g.sensors {
+		late += s.Late
+	}
+	l := &g.report.Ledger
+	l.Windowed, l.Late = l.Windowed+l.Late-late, late
 	g.parked = []Parked{{Seq: 1204, Time: "2026-03-01T09:12:00Z", Line: `temperature,gateway=gw-07,sensor=hall-3/shelf-00003 max=21.5,count=10i 1772355900000000000`,
 		Reason: `partial write: field type conflict: input field "count" on measurement "temperature" is type integer, already exists as type float`}}
 	return g

@@ -114,7 +114,7 @@ func pageTable(t *testing.T, ctx context.Context) {
 // The page fits a telephone, in light and in dark, with everything wrong at once.
 func pageLooks(t *testing.T, ctx context.Context) {
 	g := dayGateway(60)
-	trouble := troubleReport()
+	day, trouble := g.report, troubleReport()
 	trouble.Points.Queued = 12345
 	long := strings.Repeat("a-very-long-name-", 12)
 	for _, look := range []struct {
@@ -123,12 +123,13 @@ func pageLooks(t *testing.T, ctx context.Context) {
 		scheme        string
 		report        Report
 	}{
-		{"phone-light", 360, 800, "light", dayReport()},
+		{"phone-light", 360, 800, "light", day},
 		{"phone-dark", 360, 800, "dark", trouble},
-		{"desktop-light", 1200, 900, "light", trouble},
-		{"desktop-dark", 1200, 900, "dark", dayReport()},
+		{"desktop-light", 1200, 900, "light", day},
+		{"desktop-dark", 1200, 900, "dark", trouble},
 	} {
 		g.change(func(r *Report) { *r = look.report })
+		name := g.sensors[0].Name
 		if look.name == "phone-dark" {
 			g.sensors[0].Name, g.report.Gateway = long, long
 		}
@@ -149,6 +150,7 @@ func pageLooks(t *testing.T, ctx context.Context) {
 		}
 		b.shoot(look.name)
 		b.quiet()
+		g.sensors[0].Name = name
 	}
 }
 
