@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -198,9 +199,9 @@ func TestEventsTrouble(t *testing.T) {
 		p := pipes{make(chan net.Conn), make(chan struct{})}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		away := true
+		var back atomic.Bool
 		source := func(context.Context) (Report, error) {
-			if away {
+			if !back.Load() {
 				return Report{}, errAway
 			}
 			return dayReport(), nil
@@ -211,7 +212,7 @@ func TestEventsTrouble(t *testing.T) {
 		if kind != "trouble" || data != "the agent does not answer: the loop is away" || err != nil {
 			t.Errorf("%q, %q, %v", kind, data, err)
 		}
-		away = false
+		back.Store(true)
 		if parts := s.parts(t); len(parts) != 5 {
 			t.Errorf("%d parts, want all 5 of a page without details", len(parts))
 		}
