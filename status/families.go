@@ -74,6 +74,7 @@ func intakeFamilies(r Report) []family {
 		counter("readings_arrival_timed_total", "Readings that brought no time of their own.", r.ArrivalTimed),
 		gauge("readings_held", "Readings held back because their time lies in the future of a clock that is not trusted.", r.Held),
 		counter("messages_ignored_total", "Messages whose topic fits no source.", r.Ignored),
+		counter("readings_elsewhere_total", "Readings that other agents of a shared site count.", r.Elsewhere),
 		gauge("sensors", "Sensors known.", r.Sensors),
 		gaugeTime("watermark_timestamp_seconds", "The watermark; NaN before the first reading.", r.Watermark.Value),
 		gaugeTime("event_time_timestamp_seconds", "The newest event time; NaN before the first reading.", r.Watermark.MaxEventTime),
