@@ -15,7 +15,6 @@ import (
 	"edgeagent/mqtt"
 	"edgeagent/reading"
 	"edgeagent/status"
-	"edgeagent/uplink"
 )
 
 // stopWithin is how long an orderly stop may take before what is left is abandoned; all of it is on disk or unacknowledged.
@@ -47,8 +46,8 @@ type Agent struct {
 	store   *buffer.Store
 	engine  *Engine
 	client  *mqtt.Client
-	uplink  *uplink.Uplink
-	outbox  *outbox
+	links   []link // the uplinks, in the order of the configuration
+	settles chan settle
 	queries chan chan<- status.Report
 	asks    chan ask
 	uploads uploads
@@ -75,14 +74,16 @@ type Agent struct {
 // operator's to mend: a locked store, a folder that cannot be written, a certificate that cannot be read.
 func Open(o Options) (*Agent, error) {
 	a := &Agent{cfg: o.Config, version: o.Version, log: o.Logger, clock: o.Clock.orMachine(),
-		trust: trust{o.Config.Gateway.Clock, o.BuildDate.UnixNano()}, queries: make(chan chan<- status.Report), asks: make(chan ask)}
+		trust: trust{o.Config.Gateway.Clock, o.BuildDate.UnixNano()}, queries: make(chan chan<- status.Report), asks: make(chan ask), settles: make(chan settle)}
 	a.start = a.clock.Now()
 	cfg := o.Config
 	var err error
 	if a.decoder, err = reading.Compile(cfg.Sources, cfg.Watermark.NotBefore); err != nil {
 		return nil, err
 	}
-	if a.store, err = buffer.Open(o.store()); err != nil {
+	options := o.store()
+	options.Uplinks = cfg.UplinkNames()
+	if a.store, err = buffer.Open(options); err != nil {
 		return nil, err
 	}
 	if err := a.prepare(o); err != nil {
@@ -113,25 +114,23 @@ func (a *Agent) prepare(o Options) error {
 		a.packets.restore(r)
 	}
 	a.pace = newPace(cfg.Buffer.CommitInterval.Std())
-	a.outbox = newOutbox(a.store, func() int64 { return a.clock.Now().UnixNano() })
 	if a.client, err = a.newClient(); err != nil {
 		return err
 	}
-	a.uplink, err = a.newUplink()
-	return err
+	return a.newLinks()
 }
 
 // Run runs the agent until ctx ends, and then stops in order: intake, commit and acknowledge, uplink, store. It returns an
 // error only if something did not stop in order.
 func (a *Agent) Run(ctx context.Context) error {
 	a.log.Info("edgeagent starts", "version", a.version, "gateway", a.cfg.Gateway.ID, "store", a.cfg.Buffer.Dir,
-		"sensors", len(a.engine.sensors), "queued", a.store.Counts().Queued)
+		"sensors", len(a.engine.sensors), "queued", a.store.Stats().Outbox)
 	var intake, senders, servers sync.WaitGroup
 	intakeCtx, stopIntake := context.WithCancel(context.WithoutCancel(ctx))
 	sendCtx, stopSending := context.WithCancel(context.WithoutCancel(ctx))
 	serveCtx, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
-	errs := make(chan error, 4)
+	errs := make(chan error, 3+len(a.links))
 	run := func(wg *sync.WaitGroup, name string, fn func(context.Context) error, ctx context.Context) {
 		wg.Add(1)
 		go func() {
@@ -142,7 +141,9 @@ func (a *Agent) Run(ctx context.Context) error {
 		}()
 	}
 	run(&intake, "mqtt", a.client.Run, intakeCtx)
-	run(&senders, "uplink", a.uplink.Run, sendCtx)
+	for name, send := range a.runners() {
+		run(&senders, name, send, sendCtx)
+	}
 	for name, serve := range a.servers() {
 		run(&servers, name, serve, serveCtx)
 	}
@@ -165,7 +166,7 @@ func (a *Agent) stop(stopIntake func(), intake *sync.WaitGroup, stopSending func
 	if a.commits.waiting() {
 		err = a.commit()
 	}
-	a.log.Info("edgeagent stopped", "open_windows", a.engine.OpenWindows(), "queued", a.store.Counts().Queued,
+	a.log.Info("edgeagent stopped", "open_windows", a.engine.OpenWindows(), "queued", a.store.Stats().Outbox,
 		"took", (a.up() - began).Round(time.Millisecond))
 	return err
 }
@@ -178,7 +179,7 @@ func (a *Agent) serveUntil(ended <-chan struct{}) {
 		select {
 		case <-ended:
 			return
-		case s := <-a.outbox.settles:
+		case s := <-a.settles:
 			a.settle(s)
 		case q := <-a.queries:
 			q <- a.report()
@@ -200,7 +201,9 @@ func done(wg *sync.WaitGroup) <-chan struct{} {
 // Reload has token and passwords read anew, as SIGHUP asks.
 func (a *Agent) Reload() {
 	a.log.Info("edgeagent: secrets are read anew")
-	a.uplink.Reload()
+	for _, l := range a.links {
+		l.uplink.Reload()
+	}
 }
 
 // Status asks the run loop for a report.

@@ -19,12 +19,20 @@ const (
 
 func storeStats(store *buffer.Store) StoreStats {
 	c := store.Counts()
-	return StoreStats{Stats: store.Stats(), Floor: instant(store.Floor()), Points: c, Balanced: c.Balanced()}
+	st := StoreStats{Stats: store.Stats(), Floor: instant(store.Floor()), Points: c, Balanced: true}
+	books := store.Books()
+	for _, b := range books {
+		st.Balanced = st.Balanced && b.Points.Balanced()
+		if len(books) > 1 {
+			st.Uplinks = append(st.Uplinks, UplinkStats{b.Name, b.Points})
+		}
+	}
+	return st
 }
 
-// eachParked calls fn with every parked point, oldest first.
+// eachParked calls fn with every parked point, oldest first; one that several servers refused comes for each.
 func eachParked(ctx context.Context, store *buffer.Store, fn func(buffer.Parked) error) error {
-	for after := uint64(0); ; {
+	for after := (*buffer.Parked)(nil); ; {
 		list, err := store.ParkedAfter(after, answerPoints)
 		if err != nil {
 			return fmt.Errorf("read parked points: %w", err)
@@ -37,16 +45,22 @@ func eachParked(ctx context.Context, store *buffer.Store, fn func(buffer.Parked)
 				return err
 			}
 		}
-		after = list[len(list)-1].Seq
+		after = &list[len(list)-1]
 	}
 }
 
-// writeParked writes a JSON list, one point a line.
-func writeParked(ctx context.Context, store *buffer.Store, out io.Writer) error {
+// writeParked writes a JSON list, one point a line, of one uplink or, for "", of all.
+func writeParked(ctx context.Context, store *buffer.Store, of string, out io.Writer) error {
+	if err := knows(store, of); err != nil {
+		return err
+	}
 	sep := "[\n"
 	err := eachParked(ctx, store, func(p buffer.Parked) error {
+		if of != "" && p.Uplink != "" && p.Uplink != of {
+			return nil
+		}
 		at := time.Unix(0, p.Time).UTC().Format(time.RFC3339)
-		text, err := json.Marshal(ParkedPoint{Seq: p.Seq, Time: at, Reason: p.Reason, Line: string(p.Line)})
+		text, err := json.Marshal(ParkedPoint{Seq: p.Seq, Uplink: p.Uplink, Time: at, Reason: p.Reason, Line: string(p.Line)})
 		if err != nil {
 			return fmt.Errorf("encode point %d: %w", p.Seq, err)
 		}
@@ -93,5 +107,13 @@ func writeLines(ctx context.Context, store *buffer.Store, out io.Writer) error {
 		}
 		after = points[len(points)-1].Seq
 	}
-	return eachParked(ctx, store, func(p buffer.Parked) error { return write(p.Line) })
+	last := uint64(0)
+	return eachParked(ctx, store, func(p buffer.Parked) error {
+		again := p.Seq == last // the same point, refused by another server
+		last = p.Seq
+		if again {
+			return nil
+		}
+		return write(p.Line)
+	})
 }

@@ -32,6 +32,7 @@ type commits struct {
 	readmitted []buffer.Readmission // messages read in again
 	requeue    []uint64             // parked points asked back; only for the commit at hand
 	requeueAll bool
+	requeueFor string // the uplink; "" all
 
 	err      error
 	retryAt  time.Duration // Up
@@ -112,8 +113,9 @@ func (a *Agent) write(up time.Duration) (uint64, error) {
 	for _, s := range c.settles {
 		b.Settle = append(b.Settle, s.settlement)
 	}
-	b.Rejected, b.Protect = c.rejected, a.outbox.inFlight.Load()
-	b.Readmitted, b.Requeue, b.RequeueAll = c.readmitted, c.requeue, c.requeueAll
+	b.Rejected, b.InFlight = c.rejected, a.inFlight()
+	b.Readmitted = c.readmitted
+	b.Requeue, b.RequeueAll, b.RequeueFor = c.requeue, c.requeueAll, c.requeueFor
 	return a.store.Commit(b)
 }
 
@@ -146,7 +148,7 @@ func (a *Agent) committed(b *buffer.Batch) {
 	c.rejected, c.rawBytes = c.rejected[:0], 0
 	c.readmitted = nil
 	if points > 0 || b.Requeued.Points > 0 {
-		a.outbox.wake()
+		a.wake()
 	}
 	if c.failing() {
 		a.log.Info("store: writes again", "batch", record)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"edgeagent/buffer"
 	"edgeagent/configs"
@@ -32,26 +33,35 @@ type Request struct {
 	DryRun bool     `json:"dry_run,omitempty"` // readmit: only look
 	Late   bool     `json:"late,omitempty"`    // export: late readings instead of points
 	Format string   `json:"format,omitempty"`  // of late readings: FormatJSON, also for "", or FormatLines
+	Uplink string   `json:"uplink,omitempty"`  // parked, requeue: of this uplink; "" all
 }
 
 // StoreStats is the store in numbers.
 type StoreStats struct {
 	buffer.Stats
-	Floor    string             `json:"floor"` // F, RFC 3339; "" while nothing was offered to a server
-	Points   buffer.PointCounts `json:"points"`
+	Floor    string             `json:"floor"`  // F, RFC 3339; "" while nothing was offered to a server
+	Points   buffer.PointCounts `json:"points"` // of the first uplink
 	Balanced bool               `json:"balanced"`
+	Uplinks  []UplinkStats      `json:"uplinks,omitempty"` // of each, when there are several
 }
 
-// A ParkedPoint is one point that the server refused.
+// UplinkStats are the books of one of several uplinks.
+type UplinkStats struct {
+	Name   string             `json:"name"`
+	Points buffer.PointCounts `json:"points"`
+}
+
+// A ParkedPoint is one point that a server refused.
 type ParkedPoint = status.Parked
 
 // A RequeueResult is what became of parked points that were asked back, and what is there now.
 type RequeueResult struct {
 	Requeued int64    `json:"requeued"`
 	NoLine   int64    `json:"no_line"` // stay parked, since no line could be made of them
+	Busy     int64    `json:"busy"`    // stay parked, since they may be updated and are on their way to another server; ask again
 	Missing  []uint64 `json:"missing"` // asked for, but not parked
-	Queued   int64    `json:"queued"`  // now
-	Parked   int64    `json:"parked"`  // now
+	Queued   int64    `json:"queued"`  // now, of the uplink; of all: the points that wait for any
+	Parked   int64    `json:"parked"`  // now, of the uplink; of all: the sum
 }
 
 // errStopping is returned for requests that come while the agent stops.
@@ -96,11 +106,11 @@ func (a *Agent) Control(ctx context.Context, in io.Reader, out io.Writer) error 
 func (a *Agent) carryOut(ctx context.Context, req Request, out io.Writer) error {
 	switch req.Action {
 	case ActionRequeue:
-		done, err := a.requeue(ctx, req.Seqs, req.All)
+		done, err := a.requeue(ctx, req)
 		if err != nil {
 			return err
 		}
-		return writeRequeued(a.store, done, out)
+		return writeRequeued(a.store, req.Uplink, done, out)
 	case ActionReadmit:
 		sum, err := a.readmit(ctx, req.DryRun)
 		return errors.Join(err, writeJSON(out, sum))
@@ -116,7 +126,7 @@ func look(ctx context.Context, store *buffer.Store, cfg *configs.Config, req Req
 	case ActionStats:
 		return writeJSON(out, storeStats(store))
 	case ActionParked:
-		return writeParked(ctx, store, out)
+		return writeParked(ctx, store, req.Uplink, out)
 	case ActionExport:
 		if req.Late {
 			return writeLate(ctx, store, cfg, req.Format, out)
@@ -147,10 +157,12 @@ func requeueStopped(o Options, req Request, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	b := buffer.Batch{Requeue: req.Seqs, RequeueAll: req.All}
-	_, err = store.Commit(&b)
+	b := buffer.Batch{Requeue: req.Seqs, RequeueAll: req.All, RequeueFor: req.Uplink}
+	if err = knows(store, req.Uplink); err == nil {
+		_, err = store.Commit(&b)
+	}
 	if err == nil {
-		err = writeRequeued(store, b.Requeued, out)
+		err = writeRequeued(store, req.Uplink, b.Requeued, out)
 	}
 	return errors.Join(err, store.Close())
 }
@@ -187,9 +199,28 @@ func readmitStopped(ctx context.Context, o Options, req Request, out io.Writer) 
 	return errors.Join(err, a.store.Close())
 }
 
-func writeRequeued(store *buffer.Store, done buffer.Requeued, out io.Writer) error {
-	c := store.Counts()
-	r := RequeueResult{Requeued: done.Points, NoLine: done.NoLine, Missing: done.Missing, Queued: c.Queued, Parked: c.Parked}
+// knows reports whether the store has an uplink of that name; "" stands for all.
+func knows(store *buffer.Store, name string) error {
+	var names []string
+	for _, b := range store.Books() {
+		if b.Name == name || name == "" {
+			return nil
+		}
+		names = append(names, b.Name)
+	}
+	return fmt.Errorf("there is no uplink %q; there is %s", name, strings.Join(names, ", "))
+}
+
+func writeRequeued(store *buffer.Store, of string, done buffer.Requeued, out io.Writer) error {
+	r := RequeueResult{Requeued: done.Points, NoLine: done.NoLine, Busy: done.Busy, Missing: done.Missing, Queued: store.Stats().Outbox}
+	for _, b := range store.Books() {
+		if of == "" || of == b.Name {
+			r.Parked += b.Points.Parked
+		}
+		if of == b.Name {
+			r.Queued = b.Points.Queued
+		}
+	}
 	if r.Missing == nil {
 		r.Missing = []uint64{}
 	}

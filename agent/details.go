@@ -34,7 +34,7 @@ func (d details) Parked(_ context.Context, limit int) ([]status.Parked, error) {
 	}
 	list := make([]status.Parked, len(points))
 	for i, p := range points {
-		list[i] = status.Parked{Seq: p.Seq, Time: rfc3339(time.Unix(0, p.Time)), Reason: p.Reason, Line: string(p.Line)}
+		list[i] = status.Parked{Seq: p.Seq, Uplink: p.Uplink, Time: rfc3339(time.Unix(0, p.Time)), Reason: p.Reason, Line: string(p.Line)}
 	}
 	return list, nil
 }
@@ -49,12 +49,14 @@ func (a *Agent) sample(up time.Duration) {
 		now := a.clock.Now().UnixNano()
 		p.behind, p.wBehind, p.flags = float32(float64(now-m)/1e9), float32(float64(now-w)/1e9), knownTime
 	}
-	p.queued = uint32(min(a.store.Counts().Queued, math.MaxUint32))
+	p.queued = uint32(min(a.store.Stats().Outbox, math.MaxUint32))
 	if !a.client.State().Connected {
 		p.flags |= brokerAway
 	}
-	if s := a.uplink.Status().State; s != "up" && s != "idle" {
-		p.flags |= uplinkDown
+	for _, l := range a.links {
+		if s := l.uplink.Status().State; s != "up" && s != "idle" {
+			p.flags |= uplinkDown
+		}
 	}
 	a.history.note(p, up)
 }

@@ -21,7 +21,7 @@ func (e *Engine) Health(t int64, fields []uplink.Field) {
 	e.queue(buffer.Point{Kind: buffer.Health}, line, err)
 }
 
-// healthFields are the books and the state of the agent. The keys are stable: dashboards and alerts rest on them.
+// healthFields are the books and the state of the agent; the columns of points are those of the first uplink. The keys are stable: dashboards and alerts rest on them.
 func (a *Agent) healthFields() []uplink.Field {
 	l, p, st := a.engine.ledger, a.store.Counts(), a.client.State()
 	stats := a.store.Stats()
@@ -61,8 +61,18 @@ func (a *Agent) healthFields() []uplink.Field {
 		uplink.Int("uptime_s", int64(a.up().Seconds())),
 		uplink.Bool("clock_trusted", a.trusted),
 		uplink.Bool("connected", st.Connected),
-		uplink.Bool("balanced", l.Balanced() && p.Balanced()),
+		uplink.Bool("balanced", l.Balanced() && a.balanced()),
 	)
+}
+
+// balanced reports whether the points identity holds for every uplink.
+func (a *Agent) balanced() bool {
+	for _, b := range a.store.Books() {
+		if !b.Points.Balanced() {
+			return false
+		}
+	}
+	return true
 }
 
 // OpenWindows counts the windows, over all series, that are not final yet.

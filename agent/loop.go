@@ -36,7 +36,7 @@ func (a *Agent) loop(ctx context.Context, errs <-chan error) error {
 		case err := <-errs:
 			return err
 		case <-a.client.Ready():
-		case s := <-a.outbox.settles:
+		case s := <-a.settles:
 			a.settle(s)
 		case q := <-a.queries:
 			q <- a.report()
@@ -52,7 +52,7 @@ func (a *Agent) loop(ctx context.Context, errs <-chan error) error {
 func (a *Agent) begin() error {
 	a.checkClock()
 	a.engine.Node.Filters = union(a.engine.Node.Filters, a.filters)
-	a.periods.health = time.Duration(a.cfg.Uplink.HealthInterval)
+	a.periods.health = a.cfg.HealthInterval()
 	a.periods.summary = summaryEvery
 	return a.commit()
 }
@@ -177,7 +177,7 @@ func (a *Agent) everySecond(up time.Duration) {
 	if !a.stalled() { // else readings wait, and the silence is ours
 		a.engine.Idle(a.moment())
 	}
-	if every := time.Duration(a.cfg.Uplink.HealthInterval); every > 0 && up >= a.periods.health {
+	if every := a.cfg.HealthInterval(); every > 0 && up >= a.periods.health {
 		a.periods.health = up + every
 		a.health()
 	}

@@ -2,21 +2,26 @@ package agent
 
 import (
 	"context"
-	"math"
-	"sync/atomic"
+	"slices"
+	"sync"
 
 	"edgeagent/buffer"
 	"edgeagent/uplink"
 )
 
-// outbox is the store as the uplink sees it. Peeking goes straight to the store; settling goes through the run loop, the
+// outbox is the store as one uplink sees it. Peeking goes straight to the store; settling goes through the run loop, the
 // one goroutine that writes.
 type outbox struct {
-	store    *buffer.Store
-	now      func() int64
-	settles  chan settle
-	ready    chan struct{}
-	inFlight atomic.Uint64 // points up to this sequence must not be evicted or superseded
+	store   *buffer.Store
+	name    string // of the uplink
+	now     func() int64
+	settles chan settle // to the run loop, of all uplinks
+	ready   chan struct{}
+
+	mu      sync.Mutex // guards what follows
+	peeking bool
+	flight  []buffer.Span // points that must not be evicted or superseded
+	back    bool          // some were released, and no commit has been asked for since
 }
 
 // A settle is a request to the run loop; done is closed when it is on disk, or kept in memory because the disk refuses.
@@ -25,22 +30,23 @@ type settle struct {
 	done       chan struct{}
 }
 
-func newOutbox(store *buffer.Store, now func() int64) *outbox {
-	return &outbox{store: store, now: now, settles: make(chan settle), ready: make(chan struct{}, 1)}
+func newOutbox(store *buffer.Store, name string, settles chan settle, now func() int64) *outbox {
+	return &outbox{store: store, name: name, now: now, settles: settles, ready: make(chan struct{}, 1), back: true}
 }
 
-// Peek copies out the oldest points after seq. While it looks, everything is protected; then what it found.
-func (o *outbox) Peek(_ context.Context, after uint64, maxPoints, maxBytes int) ([]uplink.Entry, error) {
-	o.inFlight.Store(math.MaxUint64)
-	points, err := o.store.Peek(after, maxPoints, maxBytes)
-	last := after
-	if n := len(points); n > 0 {
-		last = points[n-1].Seq
-	}
-	o.inFlight.Store(last)
-	if err != nil {
+// Peek copies out the oldest points between two numbers. While it looks, everything is protected; then what it found, too. What
+// an update has overtaken on its way must be superseded before anything is chosen anew.
+func (o *outbox) Peek(ctx context.Context, after, upto uint64, maxPoints, maxBytes int) ([]uplink.Entry, error) {
+	if err := o.sweep(ctx); err != nil {
 		return nil, err
 	}
+	o.choose(true, nil)
+	points, err := o.store.PeekFor(o.name, after, upto, maxPoints, maxBytes)
+	if err != nil || len(points) == 0 {
+		o.choose(false, nil)
+		return nil, err
+	}
+	o.choose(false, []buffer.Span{{First: points[0].Seq, Last: points[len(points)-1].Seq}})
 	entries := make([]uplink.Entry, len(points))
 	for i, p := range points {
 		entries[i] = uplink.Entry{Seq: p.Seq, Line: p.Line}
@@ -48,21 +54,77 @@ func (o *outbox) Peek(_ context.Context, after uint64, maxPoints, maxBytes int) 
 	return entries, nil
 }
 
+// choose begins or ends a look at the store, with what was found.
+func (o *outbox) choose(peeking bool, found []buffer.Span) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.peeking = peeking
+	o.flight = append(o.flight, found...)
+}
+
+// sweep asks for a commit if points came back from their way since the last, and an update of one waits.
+func (o *outbox) sweep(ctx context.Context) error {
+	o.mu.Lock()
+	back := o.back
+	o.back = false
+	o.mu.Unlock()
+	if !back || !o.store.Overtaken(o.name) {
+		return nil
+	}
+	return o.hand(ctx, buffer.Settlement{Uplink: o.name})
+}
+
 // Release says that nothing is in flight until the next Peek.
-func (o *outbox) Release() { o.inFlight.Store(0) }
+func (o *outbox) Release() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.flight, o.back = nil, true
+}
+
+// inFlight is what must be left alone now.
+func (o *outbox) inFlight() buffer.InFlight {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return buffer.InFlight{Uplink: o.name, All: o.peeking, Spans: slices.Clone(o.flight)}
+}
 
 // Newest copies out the newest point.
 func (o *outbox) Newest(context.Context) (uplink.Entry, bool, error) {
-	p, ok, err := o.store.Newest()
+	p, ok, err := o.store.Newest(o.name)
 	return uplink.Entry{Seq: p.Seq, Line: p.Line}, ok, err
 }
 
 // Settle hands a settlement to the run loop and waits until it has been committed or taken over.
-func (o *outbox) Settle(ctx context.Context, through uint64, refused []uplink.Refused) error {
-	s := settle{settlement: buffer.Settlement{Through: through}, done: make(chan struct{})}
+func (o *outbox) Settle(ctx context.Context, after, through uint64, refused []uplink.Refused) error {
+	s := buffer.Settlement{Uplink: o.name, After: after, Through: through}
 	for _, r := range refused {
-		s.settlement.Parked = append(s.settlement.Parked, buffer.Parked{Seq: r.Seq, Reason: r.Reason, Time: o.now()})
+		s.Parked = append(s.Parked, buffer.Parked{Seq: r.Seq, Reason: r.Reason, Time: o.now()})
 	}
+	if err := o.hand(ctx, s); err != nil {
+		return err
+	}
+	o.settled(after, through)
+	return nil
+}
+
+// settled takes what was settled out of what is in flight: the run loop knows of it.
+func (o *outbox) settled(after, through uint64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var left []buffer.Span
+	for _, s := range o.flight {
+		if s.First > after && s.First <= through {
+			s.First = through + 1
+		}
+		if s.First <= s.Last {
+			left = append(left, s)
+		}
+	}
+	o.flight = left
+}
+
+func (o *outbox) hand(ctx context.Context, settlement buffer.Settlement) error {
+	s := settle{settlement: settlement, done: make(chan struct{})}
 	select {
 	case o.settles <- s:
 	case <-ctx.Done():

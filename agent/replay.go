@@ -162,7 +162,6 @@ func (r *Replay) settle(b *buffer.Batch) {
 	b.Settle = b.Settle[:0]
 	if r.settled > 0 {
 		b.Settle = append(b.Settle, buffer.Settlement{Through: r.settled})
-		b.Protect = r.settled
 	}
 }
 

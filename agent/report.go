@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"edgeagent/buffer"
 	"edgeagent/reading"
 	"edgeagent/status"
 	"edgeagent/watermark"
@@ -17,7 +18,7 @@ const syncsPerCommit = 2
 // report is the state for people and scrapers.
 func (a *Agent) report() status.Report {
 	e, now := a.engine, a.clock.Now()
-	conn, up, stats := a.client.State(), a.uplink.Status(), a.store.Stats()
+	conn, stats := a.client.State(), a.store.Stats()
 	q := a.lag.quantiles(0.5, 0.95, 0.99, 1)
 	r := status.Report{
 		Gateway: a.cfg.Gateway.ID, Version: a.version, UptimeS: int64(a.up().Seconds()),
@@ -28,10 +29,9 @@ func (a *Agent) report() status.Report {
 		ArrivalTimed: e.arrivalTimed, Held: int64(len(e.held)), Ignored: e.ignored, StoreResets: e.Node.Resets,
 		Elsewhere: e.elsewhere.Count,
 		Sensors:   int64(len(e.sensors)),
-		Points:    a.points(),
+		Points:    pointsStatus(a.store.Counts()),
 		Buffer:    status.Buffer{Bytes: stats.FileBytes, MaxBytes: stats.MaxBytes, Oldest: instant(stats.OldestEnd)},
-		Uplink: status.Uplink{State: up.State, Since: rfc3339(up.Since), LastSuccess: rfc3339(up.LastSuccess),
-			LastError: up.LastError, RetryInS: up.RetryIn.Seconds()},
+		Uplink:    linkStatus(a.links[0].uplink), Uplinks: a.uplinksStatus(),
 		Lag: status.Lag{P50S: q[0], P95S: q[1], P99S: q[2], MaxS: q[3]},
 		Work: status.Work{Commits: a.commitTime.status(), Uploads: a.uploads.status(), Syncs: syncsPerCommit * a.commitTime.count(),
 			Written: stats.Written},
@@ -64,8 +64,7 @@ func (l Ledger) status() status.Ledger {
 	return s
 }
 
-func (a *Agent) points() status.Points {
-	p := a.store.Counts()
+func pointsStatus(p buffer.PointCounts) status.Points {
 	return status.Points{Finalized: p.Finalized, Updated: p.Updated, LateReports: p.LateReports, LateReadings: p.LateReadings,
 		Health: p.Health, Carried: p.Carried, Uploaded: p.Uploaded, Queued: p.Queued, Parked: p.Parked, Evicted: p.Evicted,
 		Superseded: p.Superseded, Balanced: p.Balanced()}
@@ -74,12 +73,13 @@ func (a *Agent) points() status.Points {
 // summary logs what a technician asks first: is the broker there, is the uplink, how much waits, is the clock right.
 func (a *Agent) summary() {
 	r := a.report()
+	words := a.summed(r)
 	a.log.Info("summary",
-		"broker", word(r.MQTT.Connected, "connected", "away"), "uplink", r.Uplink.State, "queued", r.Points.Queued,
+		"broker", word(r.MQTT.Connected, "connected", "away"), "uplink", words.states, "queued", words.queued,
 		"received", r.Ledger.Received, "late", r.Ledger.Late, "rejected", a.engine.ledger.Rejected.Sum(),
 		"open_windows", r.Windows.Open, "watermark", r.Watermark.Value,
 		"clock", word(r.Clock.Trusted, "trusted", "not trusted"), "store_bytes", r.Buffer.Bytes,
-		"books", word(r.Ledger.Balanced && r.Points.Balanced, "balance", "DO NOT BALANCE"))
+		"books", word(r.Ledger.Balanced && a.balanced(), "balance", "DO NOT BALANCE"))
 }
 
 func word(b bool, yes, no string) string {

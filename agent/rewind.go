@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"edgeagent/buffer"
+	"edgeagent/configs"
 )
 
 // A RewindRequest asks for event time to be set back, after a clock that was far ahead has moved it.
@@ -77,6 +79,9 @@ func rewind(store *buffer.Store, o Options, r RewindRequest) (*Rewound, error) {
 	p := &rewinding{st: &st, to: r.To.UnixNano(), force: r.Force, floor: store.Floor(), wasW: make(map[string]int64)}
 	p.horizon = max(p.to, o.Clock.orMachine().Now().UnixNano())
 	p.sum = Rewound{To: instant(p.to), Forced: r.Force, DryRun: r.DryRun, Windows: []string{}}
+	if err := o.overtakes(store, r); err != nil {
+		return nil, err
+	}
 	if err := p.plan(store, snap, int64(o.Config.Watermark.Delay)); err != nil || !p.sum.Changed || r.DryRun {
 		return &p.sum, err
 	}
@@ -85,6 +90,16 @@ func rewind(store *buffer.Store, o Options, r RewindRequest) (*Rewound, error) {
 	}
 	_, err = store.Rewind(&p.change)
 	return &p.sum, err
+}
+
+// overtakes refuses to open windows again while older points of theirs may wait that go out after the new ones: then the older ones
+// would be what the server holds in the end.
+func (o Options) overtakes(store *buffer.Store, r RewindRequest) error {
+	newest := slices.ContainsFunc(o.Config.Uplinks, func(u configs.Uplink) bool { return u.Order == "newest" })
+	if n := store.Stats().Outbox; r.Force && newest && n > 0 {
+		return fmt.Errorf("%d points wait, and with order = \"newest\" they could go out after those of the windows that are opened again; write order = \"oldest\" until they are uploaded", n)
+	}
+	return nil
 }
 
 func encodeState(st state) ([]byte, error) {

@@ -80,7 +80,7 @@ func (a *Agent) beside(work func() error) error {
 		select {
 		case err := <-ended:
 			return err
-		case s := <-a.outbox.settles:
+		case s := <-a.settles:
 			a.commits.settles = append(a.commits.settles, s)
 			a.answerSettles()
 		case q := <-a.queries:

@@ -96,34 +96,5 @@ func (a *Agent) newClient() (*mqtt.Client, error) {
 	}), nil
 }
 
-func (a *Agent) newUplink() (*uplink.Uplink, error) {
-	u := a.cfg.Uplink
-	tlsConfig, err := tlsOf("uplink.tls", u.TLS, a.log)
-	if err != nil {
-		return nil, err
-	}
-	return uplink.New(uplink.Config{
-		URL:             u.URL,
-		API:             u.API,
-		Org:             u.Org,
-		Bucket:          u.Bucket,
-		Database:        u.Database,
-		RetentionPolicy: u.RetentionPolicy,
-		Username:        u.Username,
-		Password:        secretFile(u.PasswordFile, u.Password),
-		Token:           secretFile(u.TokenFile, u.Token),
-		BatchPoints:     u.BatchPoints,
-		BatchBytes:      int(u.BatchBytes),
-		Gzip:            u.Gzip,
-		Timeout:         u.Timeout.Std(),
-		RetryMin:        u.RetryMin.Std(),
-		RetryMax:        u.RetryMax.Std(),
-		TLS:             tlsConfig,
-		UserAgent:       "edgeagent/" + a.version,
-		Logger:          a.log,
-		Observe:         a.uploads.note,
-	}, a.outbox)
-}
-
 // trimSecret takes the line end off that editors leave in secret files.
 func trimSecret(text []byte) string { return strings.TrimSpace(string(text)) }

@@ -27,10 +27,18 @@ type Batch struct {
 
 	Requeue    []uint64 // parked points that go back to the outbox, by Seq
 	RequeueAll bool     // all of them do
+	RequeueFor string   // of these, those that are parked for this uplink; "" all
 	Requeued   Requeued // what became of them; set by Commit
 	Readmitted []Readmission
 
-	Protect uint64 // points up to this sequence are in flight: neither evicted nor superseded
+	InFlight []InFlight // points that are not evicted, and not superseded for that uplink
+}
+
+// InFlight are the points on their way to one uplink: its server may have them, or not.
+type InFlight struct {
+	Uplink string // "" is the first
+	All    bool   // the uplink is choosing some at this moment: any may be
+	Spans  []Span
 }
 
 // An Entry is one journal item: a reading that is remembered, or a bare tick.
@@ -92,7 +100,7 @@ const (
 	NumPointKinds
 )
 
-// A Point is one encoded line, ready for every uplink.
+// A Point is one encoded line, the same for every uplink.
 type Point struct {
 	Seq      uint64 // its place in the outbox, from 1; set by Commit
 	Kind     PointKind
@@ -100,22 +108,28 @@ type Point struct {
 	End      int64          // end of its window or interval, ns: what the floor must reach before it is offered; 0 for health
 	Start    int64          // with Series: the identity of a window that may still be updated
 	Series   reading.Series // "" if it never will be
-	Replaces uint64         // an older point of the same identity, superseded if it is still queued and not in flight; 0 none
+	Replaces uint64         // an older point of the same identity, superseded for uplinks that have not taken it and for which it is not in flight; 0 none
 	Refused  string         // why no line could be made of it: it is parked at once with this reason; "" for a good point
 }
 
-// A Settlement ends a prefix of the outbox: points up to Through are stored at the server, but for those parked.
+// A Settlement ends a stretch of the outbox for one uplink: its points are stored at the server, but for those parked. A point leaves the
+// outbox when no uplink waits for it any more.
 type Settlement struct {
-	Through uint64
+	Uplink  string   // "" is the first
+	After   uint64   // the stretch begins behind this number
+	Through uint64   // and ends with this one
 	Parked  []Parked // ascending by Seq
 }
 
-// Parked is a point that the server refused, with its reason.
+// Parked is a point that a server refused, with its reason.
 type Parked struct {
 	Seq    uint64
+	Uplink string // filled in when listed: whose server
 	Reason string // the server's own words, cut to 512 bytes
 	Time   int64  // when, ns
 	Line   []byte // filled in when listed; Commit takes the line from the outbox
+
+	id uint16 // of the uplink
 }
 
 // Raw is a rejected message, kept to be read in again after the configuration is mended.
@@ -135,7 +149,7 @@ type Refused struct {
 	N      int64
 }
 
-// PointCounts is one side and the other of the points identity:
+// PointCounts is one side and the other of the points identity, which holds for each uplink:
 // Finalized+Updated+LateReports+LateReadings+Health+Carried = Uploaded+Queued+Parked+Evicted+Superseded.
 type PointCounts struct {
 	Finalized    int64 `json:"finalized"`

@@ -21,6 +21,9 @@ type carrier struct {
 	end    time.Time
 	sum    Salvage
 
+	old      books                    // the uplinks as base had them
+	replaced map[uint64]bool          // points of base that an update in it replaces: of an older transaction they are not taken
+	source   []int                    // for each uplink of the new file its place among those of old; -1: it was not there
 	resets   func(before int64) int64 // how often the new store was begun anew, from what the old one says; -1 if it says nothing
 	renumber bool                     // points and messages get new numbers
 }
@@ -32,7 +35,7 @@ const carryStep = 1 << 20
 var errEnough = errors.New("time or room is up")
 
 func newCarrier(s *Store, db *bolt.DB, from []*wreck) *carrier {
-	c := &carrier{s: s, db: db, from: from, latest: true, end: time.Now().Add(salvageTime), w: writer{c: firstCounters(), lim: s.lim}}
+	c := &carrier{s: s, db: db, from: from, latest: true, replaced: make(map[uint64]bool), end: time.Now().Add(salvageTime), w: writer{c: firstBooks(), lim: s.lim}}
 	for _, w := range from {
 		if c.base == nil || w.faults < c.base.faults {
 			c.base = w
@@ -46,6 +49,16 @@ func newCarrier(s *Store, db *bolt.DB, from []*wreck) *carrier {
 			n.Commits = max(n.Commits, w.counters.Commits)
 		}
 	}
+	c.old = firstBooks()
+	if c.base != nil {
+		c.old = c.base.books()
+	}
+	c.w.c.uplinks = nil
+	for _, u := range c.old.uplinks {
+		u.points, u.overtaken = PointCounts{}, nil
+		c.w.c.uplinks = append(c.w.c.uplinks, u)
+	}
+	c.match()
 	return c
 }
 
@@ -116,7 +129,7 @@ func (c *carrier) begin() error {
 
 // commit ends the transaction, within the shares of the new file.
 func (c *carrier) commit() error {
-	err := errors.Join(c.w.evictToShare(0), c.w.trimParked(), c.w.trimRejected(), c.w.trimSide(), c.w.putCounters(c.s.floor.get()))
+	err := errors.Join(c.w.evictToShare(), c.w.trimParked(), c.w.trimRejected(), c.w.trimSide(), c.w.putCounters(c.s.floor.get()))
 	if err != nil {
 		return errors.Join(err, c.w.tx.Rollback())
 	}

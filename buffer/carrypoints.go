@@ -28,6 +28,23 @@ func (c *carrier) seq(old uint64) uint64 {
 	return old
 }
 
+// match finds the uplinks of the new file among those of the damaged one.
+func (c *carrier) match() {
+	c.source = nil
+	for _, u := range c.w.c.uplinks {
+		c.source = append(c.source, c.old.index(u.name))
+	}
+}
+
+// waits reports whether the point that had number old waits for uplink u of the new file.
+func (c *carrier) waits(u int, old uint64) bool {
+	if c.source[u] < 0 {
+		return true
+	}
+	_, skip := c.old.uplinks[c.source[u]].skips(old)
+	return !skip
+}
+
 func (c *carrier) points(from *wreck) error {
 	fault := c.lost
 	if from != c.base {
@@ -42,17 +59,34 @@ func (c *carrier) points(from *wreck) error {
 		if err != nil {
 			return fault(err)
 		}
-		if from != c.base && c.w.bucket(bucketOutbox).Get(k) != nil {
+		if from != c.base && (c.replaced[p.Seq] || c.w.bucket(bucketOutbox).Get(k) != nil) {
 			return nil
 		}
-		p.Kind, p.Replaces, p.Seq = Carried, 0, c.seq(p.Seq)
-		c.w.c.Points.Carried++
-		c.sum.Points++
-		if err := c.w.queue(&p, 0); err != nil {
-			return err
+		if p.Replaces != 0 {
+			c.replaced[p.Replaces] = true
 		}
-		return c.step(len(v))
+		return c.point(&p, len(v))
 	}, fault)
+}
+
+// point carries one over, unless no uplink waits for it: then an update of it is there.
+func (c *carrier) point(p *Point, size int) error {
+	old, n := p.Seq, 0
+	for u := range c.w.c.uplinks {
+		if c.waits(u, old) {
+			c.w.c.points(u).Carried++
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	p.Kind, p.Replaces, p.Seq = Carried, 0, c.seq(old)
+	c.sum.Points++
+	if err := c.w.enter(p, func(u int) bool { return c.waits(u, old) }); err != nil {
+		return err
+	}
+	return c.step(size)
 }
 
 func (c *carrier) parked() error {
@@ -64,10 +98,15 @@ func (c *carrier) parked() error {
 		if err != nil {
 			return c.lost(err)
 		}
-		key := numberKey(c.seq(number(k)))
+		u := max(c.w.c.index(c.old.nameByID(parkedFor(k))), 0)
+		key := parkedKey(c.seq(number(k)), c.w.c.uplinks[u].id)
+		if c.w.bucket(bucketParked).Get(key) != nil {
+			return nil // the same point, for an uplink that is not known any more
+		}
 		data = seal(key, data)
-		c.w.c.Points.Carried++
-		c.w.c.Points.Parked++
+		p := c.w.c.points(u)
+		p.Carried++
+		p.Parked++
 		c.w.c.Bytes[inParked] += cost(key, data)
 		c.sum.Parked++
 		return c.put(bucketParked, key, data)

@@ -15,6 +15,7 @@ type Stats struct {
 	UsedBytes      int64 `json:"used_bytes"` // pages in use
 	JournalBytes   int64 `json:"journal_bytes"`
 	JournalRecords int64 `json:"journal_records"`
+	Outbox         int64 `json:"outbox"` // points, whichever uplinks they wait for
 	OutboxBytes    int64 `json:"outbox_bytes"`
 	ParkedBytes    int64 `json:"parked_bytes"`
 	RejectedBytes  int64 `json:"rejected_bytes"`
@@ -40,6 +41,7 @@ func (s *Store) Stats() Stats {
 		MaxBytes:       s.o.MaxSize,
 		JournalBytes:   c.Bytes[inJournal],
 		JournalRecords: c.Records,
+		Outbox:         c.Outbox,
 		OutboxBytes:    c.Bytes[inOutbox],
 		ParkedBytes:    c.Bytes[inParked],
 		RejectedBytes:  c.Bytes[inRejected],
@@ -97,47 +99,6 @@ func (s *Store) Check() error {
 		return fmt.Errorf("check %s: %w", s.path, err)
 	}
 	return nil
-}
-
-// auditTx compares the counters with what the buckets hold.
-func auditTx(tx *bolt.Tx) []error {
-	c, err := readCounters(tx)
-	if err != nil {
-		return []error{err}
-	}
-	return c.audit(func(bucket string) (t tally) {
-		cur := tx.Bucket([]byte(bucket)).Cursor()
-		for k, v := cur.First(); k != nil; k, v = cur.Next() {
-			t.add(k, v)
-		}
-		return t
-	})
-}
-
-// audit compares the counters with what the buckets hold.
-func (c *counters) audit(held func(bucket string) tally) (faults []error) {
-	for _, a := range [...]struct {
-		bucket         string
-		records, bytes int64
-	}{
-		{bucketJournal, c.Records, c.Bytes[inJournal]},
-		{bucketOutbox, c.Points.Queued, c.Bytes[inOutbox]},
-		{bucketParked, c.Points.Parked, c.Bytes[inParked]},
-		{bucketRejected, c.Rejected, c.Bytes[inRejected]},
-		{bucketBad, c.Bad, c.Bytes[inQuarantine]},
-	} {
-		if t := held(a.bucket); t.records != a.records || t.bytes != a.bytes {
-			faults = append(faults, fmt.Errorf("bucket %s holds %d records of %d bytes, the counters say %d of %d",
-				a.bucket, t.records, t.bytes, a.records, a.bytes))
-		}
-	}
-	if err := c.auditSide(held(bucketSide)); err != nil {
-		faults = append(faults, err)
-	}
-	if !c.Points.Balanced() {
-		faults = append(faults, fmt.Errorf("points do not balance: %+v", c.Points))
-	}
-	return faults
 }
 
 // A tally counts records and their cost, fed with keys in order.

@@ -24,7 +24,7 @@ func (s *Store) Commit(b *Batch) (uint64, error) {
 	apply := func(w *writer) error { return w.apply(b) }
 	err := s.write(apply)
 	if errors.Is(err, ErrFull) && len(b.Settle) > 0 {
-		if s.write(func(w *writer) error { return w.settle(b) }) == nil {
+		if s.write(func(w *writer) error { w.flights = w.c.flightsOf(b); return w.settle(b) }) == nil {
 			err = s.write(apply)
 		}
 	}
@@ -37,11 +37,12 @@ func (s *Store) Commit(b *Batch) (uint64, error) {
 // A writer is one write transaction and the counters as they will be after it.
 type writer struct {
 	tx  *bolt.Tx
-	c   counters
+	c   books
 	lim limits
 	now int64 // ns: when a point without a line is parked
 
-	replaced map[uint64]bool // see hasSuccessor; nil before it is asked
+	flights flights // of the batch at hand
+	changed bool    // points have left the outbox, or wait for fewer uplinks
 }
 
 // bucket gives a bucket that is filled in key order: its pages are filled to the brim.
@@ -52,10 +53,11 @@ func (w *writer) bucket(name string) *bolt.Bucket {
 }
 
 func (w *writer) apply(b *Batch) error {
+	w.flights = w.c.flightsOf(b)
 	steps := [...]func(*Batch) error{
 		w.forgetPackets, w.forgetJournal, w.compactJournal, w.putJournal, w.putPackets,
 		w.putMarks, w.putLate, w.putSide, w.putBlobs, w.putInputs,
-		w.settle, w.putPoints, w.requeue, w.readmit, w.putRejected, w.evict,
+		w.settle, w.sweep, w.putPoints, w.requeue, w.readmit, w.putRejected, w.evict,
 	}
 	for _, step := range steps {
 		if err := step(b); err != nil {
@@ -141,9 +143,13 @@ func (w *writer) putBlobs(b *Batch) error {
 	return nil
 }
 
+// putCounters stores what the transaction has made of the books.
 func (w *writer) putCounters(floor int64) error {
 	w.c.Commits++
 	w.c.Floor = floor
+	if err := w.putUplinks(); err != nil {
+		return err
+	}
 	return putSealed(w.tx.Bucket([]byte(bucketState)), []byte(keyCounters), w.c.encode())
 }
 

@@ -28,6 +28,7 @@ type counters struct {
 	NextBad    uint64 // of the next record in quarantine
 	NextSide   uint64 // of the next late reading of the side output
 	Commits    uint64 // write transactions since the store began: tells whether a commit landed
+	Outbox     int64  // points in the outbox, whichever uplinks they wait for
 	Records    int64  // in the journal
 	Rejected   int64  // messages in the ring
 	Bad        int64  // records in quarantine

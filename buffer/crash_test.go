@@ -38,7 +38,7 @@ func TestCrashChild(t *testing.T) {
 		}
 		fmt.Println("committed", i)
 		if i%5 == 0 {
-			p, _, err := s.Newest()
+			p, _, err := s.Newest("")
 			if err != nil {
 				t.Fatal(err)
 			}

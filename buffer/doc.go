@@ -2,9 +2,9 @@
 // every transaction on it.
 //
 // A Batch goes in as one transaction by Commit: readings for the journal, the agent's state, watermarks, late counters,
-// packet memory, finalized points, and what the uplink has settled. When Commit returns nil all of it is on disk, and when it
-// returns an error none of it is. Points leave in two steps: Peek copies them out and leaves them where they are, and a
-// Settlement in a later batch ends them. At start Load, Journal and Queued give back what the agent rebuilds its memory from.
+// packet memory, finalized points, and what uplinks have settled. When Commit returns nil all of it is on disk, and when it
+// returns an error none of it is. Points leave in two steps: PeekFor copies them out and leaves them where they are, and a
+// Settlement in a later batch ends them for that uplink; a point is gone when no uplink waits for it. At start Load, Journal and Queued give back what the agent rebuilds its memory from.
 //
 // # Layout
 //
@@ -17,7 +17,7 @@
 //	journal     record, part        packed entries of one commit (pack.go)
 //	packets     record, part        packet memory of one commit, 10 bytes a packet
 //	outbox      sequence            one point
-//	parked      sequence            one refused point, with time and reason
+//	parked      sequence (+ id)     one refused point, with time and reason; the id is of the uplink, the first that the store had has none
 //	rejected    number, part        one refused message
 //	marks       sensor              M and W
 //	late        series              the late counter
@@ -47,6 +47,8 @@
 //	            memory knows it.
 //	settle      is part of a commit                 server has points, the store   they are sent again, byte for byte the same
 //	                                                still queues them
+//	uplink      commits, each of which lets go of   some of the points let     the next start goes on with it
+//	removed     some of what waits for it           go, and counted
 //	floor       1 floor.tmp-* written, fsync        old floor, a stray temp        old floor holds; temp removed. The points it
 //	                                                                               was raised for were not offered yet
 //	            2 renamed over floor                old or new floor               either is right: new is only higher
@@ -122,13 +124,15 @@
 // packet memory, journal) is taken from one transaction, the one of which more is left; points and refused points count as carried. See Salvage for
 // what that means for the floor.
 //
+// Of an uplink whose record is damaged nothing is known to be settled: all that is queued waits for it again.
+//
 // A single record that does not decode does not stop a load: it is logged as a RecordError, moved to the quarantine
 // bucket, and the load goes on.
 //
 // # Caveats
 //
-// A Store has one writer: Commit, Load, Journal and Queued are called from the goroutine that owns the agent's state. Peek, Newest,
-// ParkedPoints, Counts, Stats and Examine are safe beside it from any goroutine; Rewrite too, while which Commit waits.
+// A Store has one writer: Commit, Load, Journal and Queued are called from the goroutine that owns the agent's state. Peek, PeekFor, Newest,
+// ParkedPoints, Counts, Books, Overtaken, Stats and Examine are safe beside it from any goroutine; Rewrite too, while which Commit waits.
 //
 // A failed commit makes bbolt walk the whole file again to find its free pages, so failures must be paced by the caller.
 package buffer

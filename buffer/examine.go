@@ -26,7 +26,7 @@ type Examination struct {
 // The error is ErrDamaged with up to 20 faults; that of ctx if it was called off; or why the file cannot be read.
 func (s *Store) Examine(ctx context.Context) (Examination, error) {
 	began := time.Now()
-	x := examiner{ctx: ctx, held: make(map[string]tally)}
+	x := examiner{ctx: ctx, uplinks: make(map[string][]byte)}
 	err := s.view(func(tx *bolt.Tx) error {
 		f, err := os.Open(s.path)
 		if err != nil {
@@ -48,18 +48,26 @@ func (s *Store) Examine(ctx context.Context) (Examination, error) {
 
 // An examiner reads one transaction of a file.
 type examiner struct {
-	ctx    context.Context // of the one call of Examine
-	faults []error
-	held   map[string]tally // by bucket
-	sum    Examination
+	ctx     context.Context // of the one call of Examine
+	faults  []error
+	uplinks map[string][]byte // their records
+	audit   *auditor          // nil before the small state is read, or if it cannot be
+	sum     Examination
 }
 
 func (x *examiner) file(f *pageFile, root uint64) {
 	w := &wreck{state: make(map[string][]byte)}
 	w.tree, _ = readTree(f, root, x.fault)
-	for _, name := range buckets {
+	rest := slices.DeleteFunc(slices.Clone(buckets[:]), func(name string) bool { return name == bucketState || name == bucketUplinks })
+	if x.bucket(w, bucketState) != nil || x.bucket(w, bucketUplinks) != nil {
+		return // it was called off
+	}
+	if err := x.smallState(w); err != nil {
+		_ = x.fault(fmt.Errorf("small state: %w", err))
+	}
+	for _, name := range rest {
 		if err := x.bucket(w, name); err != nil {
-			return // it was called off
+			return
 		}
 	}
 	for _, word := range w.seen {
@@ -67,43 +75,59 @@ func (x *examiner) file(f *pageFile, root uint64) {
 			x.sum.Pages++
 		}
 	}
-	data, err := w.number(keyCounters)
-	if err == nil {
-		w.counters, err = decodeCounters(data)
-	}
-	for _, name := range [...]string{keyState, keyHeld, keyAliases} {
-		if _, bad := w.blob(name); bad != nil && err == nil {
-			err = fmt.Errorf("%s: %w", name, bad)
-		}
-	}
-	if err != nil {
-		_ = x.fault(fmt.Errorf("small state: %w", err))
+	if x.audit == nil {
 		return
 	}
-	for _, fault := range w.counters.audit(func(bucket string) tally { return x.held[bucket] }) {
+	for _, fault := range x.audit.faults() {
 		_ = x.fault(fault)
 	}
 }
 
+// smallState reads the counters and the uplinks, which the rest is compared with.
+func (x *examiner) smallState(w *wreck) error {
+	data, err := w.number(keyCounters)
+	if err != nil {
+		return err
+	}
+	if w.counters, err = decodeCounters(data); err != nil {
+		return err
+	}
+	for _, name := range [...]string{keyState, keyHeld, keyAliases} {
+		if _, err := w.blob(name); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	x.audit = newAuditor(w.counters, func(fn func(k, v []byte) error) error {
+		for name, v := range x.uplinks {
+			_ = fn([]byte(name), v)
+		}
+		return nil
+	})
+	return nil
+}
+
 // bucket reads all of a bucket and tries its checksums. Its error is that it was called off.
 func (x *examiner) bucket(w *wreck, name string) error {
-	var t tally
 	s := splitter{fn: func(_ uint64, _ []byte, bad error) error { x.record(bad); return nil }}
 	inParts := slices.Contains([]string{bucketJournal, bucketPackets, bucketRejected, bucketBad, bucketSide}, name)
 	err := w.each(name, func(k, v []byte) error {
-		t.add(k, v)
+		if x.audit != nil {
+			x.audit.add(name, k, v)
+		}
 		switch {
 		case name == bucketState:
 			w.state[string(k)] = slices.Clone(v)
 		case inParts:
 			return errors.Join(x.ctx.Err(), s.add(k, v))
 		default:
+			if name == bucketUplinks {
+				x.uplinks[string(k)] = slices.Clone(v)
+			}
 			_, bad := unseal(k, v)
 			x.record(bad)
 		}
 		return x.ctx.Err()
 	}, x.fault)
-	x.held[name] = t
 	return errors.Join(err, s.end())
 }
 

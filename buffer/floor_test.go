@@ -65,7 +65,7 @@ func TestNewestRaisesFloor(t *testing.T) {
 	o := options(t.TempDir())
 	s := open(t, o)
 	commit(t, s, &Batch{Points: []Point{{Line: line(1), End: 50}, {Line: line(2), End: 70}}})
-	if _, _, err := s.Newest(); err != nil {
+	if _, _, err := s.Newest(""); err != nil {
 		t.Fatal(err)
 	}
 	if got := readFloor(t, o.Dir); got != 70 {
@@ -192,7 +192,7 @@ func TestNoPointsWithoutFloor(t *testing.T) {
 	if p, err := s.Peek(0, 9, 1<<20); p != nil || err == nil {
 		t.Errorf("Peek = %d points, %v; want none and an error", len(p), err)
 	}
-	if _, ok, err := s.Newest(); ok || err == nil {
+	if _, ok, err := s.Newest(""); ok || err == nil {
 		t.Errorf("Newest = %t, %v; want an error", ok, err)
 	}
 	s.floor.path = filepath.Join(o.Dir, floorName)

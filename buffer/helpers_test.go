@@ -73,6 +73,12 @@ func peek(t testing.TB, s *Store, after uint64) []Point {
 	return points
 }
 
+// upTo is that all points up to last are on their way to the first uplink; 0 is none.
+func upTo(last uint64) []InFlight { return []InFlight{{Spans: []Span{{1, last}}}} }
+
+// choosing is that the first uplink is choosing points.
+func choosing() []InFlight { return []InFlight{{All: true}} }
+
 func load(t testing.TB, s *Store) *Snapshot {
 	t.Helper()
 	snap, err := s.Load()

@@ -135,14 +135,14 @@ func putSome(tx *bolt.Tx, e *exportReader) (more bool, err error) {
 }
 
 // fit brings imported data within the shares of this store, and notes its floor.
-func (s *Store) fit(tx *bolt.Tx, c counters, sum *Imported) error {
+func (s *Store) fit(tx *bolt.Tx, c books, sum *Imported) error {
 	w := writer{tx: tx, c: c, lim: s.lim}
 	evicted := c.Points.Evicted
-	if err := errors.Join(w.trimSide(), w.evictToShare(0), w.trimParked(), w.trimRejected()); err != nil {
+	if err := errors.Join(w.trimSide(), w.evictToShare(), w.trimParked(), w.trimRejected()); err != nil {
 		return err
 	}
 	p := &w.c.Points
-	sum.Queued, sum.Parked, sum.Evicted = p.Queued, p.Parked, p.Evicted-evicted
+	sum.Queued, sum.Parked, sum.Evicted = w.c.Outbox, p.Parked, p.Evicted-evicted
 	if sum.Ahead {
 		if err := putSealed(tx.Bucket([]byte(bucketState)), []byte(keyBorn), numberKey(uint64(sum.Floor))); err != nil {
 			return err

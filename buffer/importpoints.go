@@ -37,7 +37,7 @@ func (s *Store) importPoints(e *exportReader) (*Imported, error) {
 		return nil, err
 	}
 	sum := &Imported{ExportHeader: e.ExportHeader, Before: done, Floor: s.floor.get()}
-	j := joiner{e: e, key: key, skip: done, sum: sum}
+	j := joiner{e: e, key: key, skip: done, sum: sum, came: make(map[uint64]uint64)}
 	for more := true; more; {
 		if err := s.write(func(w *writer) (err error) { more, err = j.some(w); return err }); err != nil {
 			return nil, err
@@ -50,8 +50,10 @@ func (s *Store) importPoints(e *exportReader) (*Imported, error) {
 // A joiner puts the points of an exported store into another, a step in each transaction.
 type joiner struct {
 	e    *exportReader
-	key  string // of the input that counts what is in
-	skip int64  // points that are in already
+	last uint64            // number of the parked point that came last: it may come for each uplink
+	came map[uint64]uint64 // the new numbers of points that may have an update behind them
+	key  string            // of the input that counts what is in
+	skip int64             // points that are in already
 	sum  *Imported
 }
 
@@ -82,7 +84,7 @@ func (j *joiner) some(w *writer) (more bool, err error) {
 // note stores how many points are in, and keeps the shares.
 func (j *joiner) note(w *writer) error {
 	count := numberKey(uint64(max(j.sum.Records, j.skip)))
-	return errors.Join(w.evictToShare(0), w.trimParked(),
+	return errors.Join(w.evictToShare(), w.trimParked(),
 		putSealed(w.tx.Bucket([]byte(bucketInputs)), []byte(j.key), count))
 }
 
@@ -91,15 +93,25 @@ func (j *joiner) point(w *writer, bucket string, k, v []byte) error {
 	if err != nil {
 		return fmt.Errorf("%w: point %d: %w", ErrNotExport, number(k), err)
 	}
-	p.Kind, p.Replaces, p.Series, p.Seq = Carried, 0, "", w.c.NextSeq // of another store: no update of ours replaces it
+	if p.Replaces = j.came[p.Replaces]; p.Series != "" {
+		j.came[p.Seq] = w.c.NextSeq
+	}
+	p.Kind, p.Series, p.Seq = Carried, "", w.c.NextSeq // of another store: no update of ours replaces it
+	if parked != nil && number(k) == j.last {
+		return nil
+	}
 	w.c.NextSeq++
-	w.c.Points.Carried++
 	if parked != nil {
+		j.last = number(k)
 		j.sum.Parked++
-		return w.putParked(numberKey(p.Seq), parked, appendPoint(nil, &p))
+		w.c.Points.Carried++
+		return w.putParked(0, p.Seq, parked, appendPoint(nil, &p))
+	}
+	for u := range w.c.uplinks {
+		w.c.points(u).Carried++
 	}
 	j.sum.Queued++
-	return w.queue(&p, 0)
+	return w.queue(&p)
 }
 
 // foreign decodes a point of another store, with its refusal if it is parked.

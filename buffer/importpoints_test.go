@@ -77,3 +77,25 @@ func TestImportPointsGoesOn(t *testing.T) {
 		}
 	}
 }
+
+// Of a point and an update of it that was overtaking it when the store was exported, the update is what goes out.
+func TestImportPointsKeepsUpdatesInOrder(t *testing.T) {
+	from := open(t, options(t.TempDir()))
+	first, second := updates()
+	commit(t, from, &Batch{Points: []Point{point(7), first}})
+	second.Replaces = 2
+	commit(t, from, &Batch{Points: []Point{second}, InFlight: upTo(2)})
+	file := export(t, from)
+	o := options(t.TempDir())
+	s := open(t, o)
+	commit(t, s, &Batch{State: []byte("begun"), Points: []Point{point(1)}})
+	closeChecked(t, s)
+	if _, err := ImportPoints(o, bytes.NewReader(file)); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, o)
+	points := peek(t, s, 1)
+	if len(points) != 2 || string(points[1].Line) != string(second.Line) || s.Counts() != (PointCounts{Finalized: 1, Carried: 3, Queued: 3, Superseded: 1}) {
+		t.Errorf("queued %+v, counts %+v; want the update alone", points, s.Counts())
+	}
+}

@@ -28,8 +28,8 @@ func (w *writer) leftLate(k, v []byte) {
 }
 
 // evictToShare brings the outbox back to its share.
-func (w *writer) evictToShare(protect uint64) error {
-	return w.evictDown(protect, w.outboxShare(), w.lim.points)
+func (w *writer) evictToShare() error {
+	return w.evictDown(w.outboxShare(), w.lim.points)
 }
 
 // outboxShare is the share of queued points. Late readings kept while the side output is off are taken from it, until nothing is left of them.
@@ -40,10 +40,10 @@ func (w *writer) outboxShare() int64 {
 	return w.lim.outbox - w.c.Bytes[inSide]
 }
 
-// evictLate deletes the oldest queued late readings after protect until they are within their bound, and the outbox within these
-// bytes and points or rid of them.
-func (w *writer) evictLate(protect uint64, bytes, points int64) error {
-	late, excess := w.c.Bytes[inLateOut], w.c.Points.Queued-points
+// evictLate deletes the oldest queued late readings that are in flight for nobody until they are within their bound, and the outbox
+// within these bytes and points or rid of them.
+func (w *writer) evictLate(bytes, points int64) error {
+	late, excess := w.c.Bytes[inLateOut], w.c.Outbox-points
 	if late == 0 {
 		return nil
 	}
@@ -57,42 +57,38 @@ func (w *writer) evictLate(protect uint64, bytes, points int64) error {
 	if target == late && excess <= 0 {
 		return nil
 	}
-	return w.evictLateDown(protect, target, excess)
+	return w.evictLateDown(target, excess)
 }
 
-// evictLateDown deletes the oldest late readings after protect until at most target bytes of them are left and excess points are gone.
-func (w *writer) evictLateDown(protect uint64, target, excess int64) error {
+// evictLateDown deletes the oldest late readings that are in flight for nobody until at most target bytes of them are left and excess points
+// are gone.
+func (w *writer) evictLateDown(target, excess int64) error {
 	outbox := w.bucket(bucketOutbox)
-	all := protect < w.c.LateFrom // the walk begins before the first of them
-	from := protect
-	if all {
-		from = w.c.LateFrom - 1
-	}
-	late := w.c.Bytes[inLateOut]
+	late, first := w.c.Bytes[inLateOut], w.c.NextSeq // the first that stays
 	var keys [][]byte
 	c := outbox.Cursor()
-	k, v := seekAfter(c, from)
+	k, v := seekAfter(c, max(w.c.LateFrom, 1)-1)
 	for ; k != nil && (late > target || int64(len(keys)) < excess); k, v = c.Next() {
-		if isLateReading(v) {
+		switch {
+		case !isLateReading(v):
+		case w.inFlightAnywhere(number(k)):
+			first = min(first, number(k))
+		default:
 			keys = append(keys, k)
 			late -= cost(k, v)
 		}
 	}
-	next := w.c.NextSeq
 	if k != nil {
-		next = number(k)
+		first = min(first, number(k))
 	}
 	for _, k := range keys {
-		w.c.Points.Evicted++
+		w.evicted(number(k))
 		if err := w.unqueue(outbox, k); err != nil {
 			return fmt.Errorf("evict late reading %d: %w", number(k), err)
 		}
 	}
-	if all {
-		w.c.LateFrom = next
-		if k == nil {
-			w.c.Bytes[inLateOut] = 0
-		}
+	if w.c.LateFrom = first; first == w.c.NextSeq {
+		w.c.Bytes[inLateOut] = 0
 	}
 	return nil
 }

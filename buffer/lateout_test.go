@@ -67,7 +67,7 @@ func TestLateReadingsInFlightStay(t *testing.T) {
 		b.Points = append(b.Points, Point{Kind: []PointKind{LateReading, Finalized}[i%2], Line: line(i)})
 	}
 	commit(t, s, b)
-	commit(t, s, &Batch{Points: []Point{point(1), point(2), point(3)}, Protect: 50})
+	commit(t, s, &Batch{Points: []Point{point(1), point(2), point(3)}, InFlight: upTo(50)})
 	var want []uint64
 	for seq := uint64(1); seq <= 103; seq++ {
 		if seq != 51 && seq != 53 && seq != 55 { // the oldest late ones after those in flight
@@ -89,7 +89,7 @@ func TestLateReadingsDoNotRaiseTheFloor(t *testing.T) {
 	if points := peek(t, s, 0); len(points) != 1 || s.Floor() != reading.NoTime {
 		t.Fatalf("offered %d points, the floor is %d", len(points), s.Floor())
 	}
-	if p, ok, err := s.Newest(); !ok || err != nil || p.Kind != LateReading || s.Floor() != reading.NoTime {
+	if p, ok, err := s.Newest(""); !ok || err != nil || p.Kind != LateReading || s.Floor() != reading.NoTime {
 		t.Fatalf("newest %+v %v %v, the floor is %d", p, ok, err, s.Floor())
 	}
 }

@@ -23,7 +23,7 @@ type Snapshot struct {
 	Floor      int64          // what ends at or before it counts as late, and is not put out again, ns; reading.NoTime if none. See Salvage
 	Resets     int64          // times that a damaged file was moved aside and a fresh one begun
 	Salvaged   *Salvage       // what this Open saved from a damaged file; nil if it found none
-	Counts     PointCounts
+	Counts     PointCounts    // of the first uplink
 }
 
 // A PacketRecord is the packet memory of one commit.
@@ -162,7 +162,8 @@ func (s *Store) readHeader(tx *bolt.Tx) error {
 	if resets, err := getSealed(state, keyResets); err == nil && len(resets) == 8 {
 		s.resets = int64(binary.BigEndian.Uint64(resets))
 	}
-	s.cur.Store(&c)
+	b := s.loadUplinks(tx, c)
+	s.cur.Store(&b)
 	return nil
 }
 

@@ -19,14 +19,11 @@ type model struct {
 	late                map[reading.Series]LateCount
 	state, held         []byte
 	inputs              map[string]int64
-	queue               []Point
-	refused             map[uint64]Point // parked points as they were
-	parked              []Parked
+	uplinks             []*tap
 	rejected            []Raw
 	side                []SideReading
 	numbers             []uint64 // of rejected
 	nextRaw             uint64
-	counts              PointCounts
 	nextRecord, nextSeq uint64
 	maxPoints           int
 }
@@ -34,7 +31,7 @@ type model struct {
 func newModel(maxPoints int) *model {
 	return &model{
 		journal: map[uint64][]Entry{}, packets: map[uint64][]Packet{}, marks: map[string]Mark{},
-		late: map[reading.Series]LateCount{}, inputs: map[string]int64{}, refused: map[uint64]Point{}, nextRecord: 1, nextSeq: 1, nextRaw: 1, maxPoints: maxPoints,
+		late: map[reading.Series]LateCount{}, inputs: map[string]int64{}, uplinks: []*tap{newTap("uplink")}, nextRecord: 1, nextSeq: 1, nextRaw: 1, maxPoints: maxPoints,
 	}
 }
 
@@ -70,10 +67,11 @@ func (m *model) commit(b *Batch) {
 		m.held = b.Held
 	}
 	for _, s := range b.Settle {
-		m.settle(s)
+		m.uplink(s.Uplink).settle(s)
 	}
+	m.sweep(b)
 	for i := range b.Points {
-		m.add(b.Points[i], b.Protect)
+		m.add(b, b.Points[i])
 	}
 	m.requeue(b)
 	m.readmit(b.Readmitted)
@@ -82,21 +80,8 @@ func (m *model) commit(b *Batch) {
 		m.nextRaw++
 	}
 	m.side = append(m.side, b.Side...)
-	m.evict(func(p Point) bool { return p.Seq > b.Protect && p.Kind == LateReading })
-	m.evict(func(p Point) bool { return p.Seq > b.Protect })
-}
-
-// evict lets the oldest points that may go make room.
-func (m *model) evict(may func(Point) bool) {
-	for i := 0; len(m.queue) > m.maxPoints && i < len(m.queue); {
-		if !may(m.queue[i]) {
-			i++
-			continue
-		}
-		m.queue = slices.Delete(m.queue, i, i+1)
-		m.counts.Queued--
-		m.counts.Evicted++
-	}
+	m.evict(b, func(p Point) bool { return p.Kind == LateReading })
+	m.evict(b, func(Point) bool { return true })
 }
 
 func (m *model) compact(last uint64, keep func(Entry) bool) {
@@ -119,65 +104,14 @@ func (m *model) compact(last uint64, keep func(Entry) bool) {
 	}
 }
 
-func (m *model) settle(s Settlement) {
-	refused := map[uint64]Parked{}
-	for _, p := range s.Parked {
-		refused[p.Seq] = p
-	}
-	var left []Point
-	for _, p := range m.queue {
-		if p.Seq > s.Through {
-			left = append(left, p)
-			continue
-		}
-		m.counts.Queued--
-		updated := p.Series != "" && slices.ContainsFunc(m.queue, func(q Point) bool { return q.Replaces == p.Seq })
-		if r, ok := refused[p.Seq]; ok && updated {
-			m.counts.Superseded++
-		} else if ok {
-			m.park(Parked{p.Seq, r.Reason, r.Time, p.Line}, p)
-		} else {
-			m.counts.Uploaded++
-		}
-	}
-	m.queue = left
-}
-
-func (m *model) add(p Point, protect uint64) {
-	p.Seq = m.nextSeq
-	m.nextSeq++
-	switch p.Kind {
-	case Finalized:
-		m.counts.Finalized++
-	case Updated:
-		m.counts.Updated++
-	case LateReport:
-		m.counts.LateReports++
-	case LateReading:
-		m.counts.LateReadings++
-	case Health:
-		m.counts.Health++
-	case Carried:
-		m.counts.Carried++
-	}
-	if m.unpark(p.Replaces) {
-		m.counts.Superseded++
-	}
-	n := len(m.queue)
-	m.queue = slices.DeleteFunc(m.queue, func(q Point) bool { return q.Seq == p.Replaces && q.Seq > protect })
-	m.counts.Superseded += int64(n - len(m.queue))
-	m.counts.Queued += 1 - int64(n-len(m.queue))
-	m.queue = append(m.queue, p)
-}
-
 // compare wants the store to hold exactly what the model does.
 func (m *model) compare(t *testing.T, s *Store) {
 	t.Helper()
 	snap := load(t, s)
-	if snap.NextRecord != m.nextRecord || snap.NextSeq != m.nextSeq || snap.Counts != m.counts {
-		t.Fatalf("next record %d, sequence %d, counts %+v; want %d, %d, %+v",
-			snap.NextRecord, snap.NextSeq, snap.Counts, m.nextRecord, m.nextSeq, m.counts)
+	if snap.NextRecord != m.nextRecord || snap.NextSeq != m.nextSeq {
+		t.Fatalf("next record %d, sequence %d; want %d, %d", snap.NextRecord, snap.NextSeq, m.nextRecord, m.nextSeq)
 	}
+	m.compareUplinks(t, s)
 	if !bytes.Equal(snap.State, m.state) || !bytes.Equal(snap.Held, m.held) {
 		t.Fatalf("state %q, held %q; want %q, %q", snap.State, snap.Held, m.state, m.held)
 	}
@@ -189,12 +123,7 @@ func (m *model) compare(t *testing.T, s *Store) {
 	same(t, "marks", snap.Marks, sorted(m.marks))
 	same(t, "late", snap.Late, sorted(m.late))
 	same(t, "journal", journal(t, s), m.journal)
-	same(t, "queue", peek(t, s, 0), m.queue)
-	parked, err := s.ParkedPoints(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same(t, "parked", parked, m.parked)
+	same(t, "queue", peek(t, s, 0), m.outbox())
 	var rejected []Raw
 	if err := s.Rejected(func(r Raw) error { rejected = append(rejected, r); return nil }); err != nil {
 		t.Fatal(err)

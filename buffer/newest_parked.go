@@ -4,6 +4,7 @@ import bolt "go.etcd.io/bbolt"
 
 // NewestParked lists the refused points that were parked last, newest first, at most limit. It is safe from any goroutine.
 func (s *Store) NewestParked(limit int) (list []Parked, err error) {
+	names := s.cur.Load()
 	err = s.view(func(tx *bolt.Tx) error {
 		c := tx.Bucket([]byte(bucketParked)).Cursor()
 		for k, v := c.Last(); k != nil && len(list) < limit; k, v = c.Prev() {
@@ -12,6 +13,8 @@ func (s *Store) NewestParked(limit int) (list []Parked, err error) {
 				continue // stays until the ring drops it
 			}
 			if p, err := decodeParked(number(k), data); err == nil {
+				p.id = parkedFor(k)
+				p.Uplink = names.nameOf(p.id)
 				list = append(list, p)
 			}
 		}

@@ -88,6 +88,9 @@ func (s *Store) open(deadline time.Time) error {
 			return errors.Join(err, s.db.Close())
 		}
 	}
+	if err := s.setUplinks(s.o.Uplinks); err != nil {
+		return errors.Join(err, s.db.Close())
+	}
 	if err := errors.Join(s.floor.ready(s.cur.Load().Floor), s.dropFormers(clean), s.markInUse()); err != nil {
 		return errors.Join(err, s.db.Close())
 	}

@@ -28,6 +28,7 @@ type Options struct {
 	MaxSize      int64            // cap of the file in bytes; 0 is 256 MiB, at least 1 MiB, at most 1 GiB where int has 32 bits
 	MaxPoints    int              // cap of queued points; 0: by size alone
 	SideOutput   bool             // late readings are kept: a sixteenth of MaxSize is theirs, taken from the share of points
+	Uplinks      []string         // names of the uplinks, the first first; none: as the store has them, and one in a new store
 	RejectedRing int64            // bytes of rejected messages kept, at most 1/16 of MaxSize; 0 keeps none
 	FloorStep    int64            // how far the floor is raised beyond need, ns: the window size. 0: not at all, one write per raise
 	LockTimeout  time.Duration    // how long Open waits for another process to let go; 0 is 5 s

@@ -28,11 +28,11 @@ func TestOutboxSteps(t *testing.T) {
 			PointCounts{Finalized: 2, Updated: 3, Queued: 1, Uploaded: 3, Parked: 1}},
 		{"supersede", Batch{Points: []Point{{Kind: Finalized, Line: line(6), Replaces: 5}}}, []uint64{6},
 			PointCounts{Finalized: 3, Updated: 3, Queued: 1, Uploaded: 3, Parked: 1, Superseded: 1}},
-		{"supersede in flight", Batch{Protect: 6, Points: []Point{{Kind: Health, Line: line(7), Replaces: 6}}}, []uint64{6, 7},
+		{"supersede in flight", Batch{InFlight: upTo(6), Points: []Point{{Kind: Health, Line: line(7), Replaces: 6}}}, []uint64{6, 7},
 			PointCounts{Finalized: 3, Updated: 3, Health: 1, Queued: 2, Uploaded: 3, Parked: 1, Superseded: 1}},
-		{"supersede what is gone, and in the same batch", Batch{Points: []Point{{Kind: Updated, Line: line(8), Replaces: 3}, {Kind: Updated, Line: line(9), Replaces: 8}}},
+		{"supersede what is gone, and in the same batch", Batch{InFlight: upTo(6), Points: []Point{{Kind: Updated, Line: line(8), Replaces: 3}, {Kind: Updated, Line: line(9), Replaces: 8}}},
 			[]uint64{6, 7, 9}, PointCounts{Finalized: 3, Updated: 5, Health: 1, Queued: 3, Uploaded: 3, Parked: 1, Superseded: 2}},
-		{"refused by the encoder", Batch{Points: []Point{{Kind: LateReading, Refused: "bad tag", Replaces: 9}, {Kind: LateReport, Line: line(11)}}},
+		{"refused by the encoder", Batch{InFlight: upTo(6), Points: []Point{{Kind: LateReading, Refused: "bad tag", Replaces: 9}, {Kind: LateReport, Line: line(11)}}},
 			[]uint64{6, 7, 9, 11}, PointCounts{Finalized: 3, Updated: 5, Health: 1, LateReadings: 1, LateReports: 1, Queued: 4, Uploaded: 3, Parked: 2, Superseded: 2}},
 		{"two settlements", Batch{Settle: []Settlement{{Through: 6}, {Through: 8, Parked: []Parked{{Seq: 7, Reason: "old"}}}}}, []uint64{9, 11},
 			PointCounts{Finalized: 3, Updated: 5, Health: 1, LateReadings: 1, LateReports: 1, Queued: 2, Uploaded: 4, Parked: 3, Superseded: 2}},
@@ -48,7 +48,8 @@ func TestOutboxSteps(t *testing.T) {
 		}
 	}
 	got, err := s.ParkedPoints(0)
-	want := []Parked{{4, "no", 9, line(2)}, {7, "old", 0, line(7)}, {10, "bad tag", day.UnixNano(), nil}}
+	want := []Parked{{Seq: 4, Reason: "no", Time: 9, Line: line(2)}, {Seq: 7, Reason: "old", Line: line(7)},
+		{Seq: 10, Reason: "bad tag", Time: day.UnixNano()}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("parked = %+v, %v; want %+v", got, err, want)
 	}
@@ -73,7 +74,7 @@ func TestMaxPointsEvictsOldestNotInFlight(t *testing.T) {
 		{0, 0, []uint64{3, 6, 7, 8}},
 		{6, 0, []uint64{11, 12, 13, 14}},
 	} {
-		b := Batch{Protect: step.protect}
+		b := Batch{InFlight: upTo(step.protect)}
 		for j := range step.add {
 			b.Points = append(b.Points, point(j))
 		}
@@ -113,11 +114,11 @@ func TestPeekLimits(t *testing.T) {
 			t.Errorf("Peek(%d, %d, %d) = %v, %v; want %v", c.after, c.points, c.maxBytes, got, err, c.want)
 		}
 	}
-	if p, ok, err := s.Newest(); p.Seq != 5 || !ok || err != nil {
+	if p, ok, err := s.Newest(""); p.Seq != 5 || !ok || err != nil {
 		t.Errorf("Newest = %d, %t, %v", p.Seq, ok, err)
 	}
 	commit(t, s, &Batch{Settle: []Settlement{{Through: 5}}})
-	if _, ok, err := s.Newest(); ok || err != nil {
+	if _, ok, err := s.Newest(""); ok || err != nil {
 		t.Errorf("Newest of an empty outbox = %t, %v", ok, err)
 	}
 }

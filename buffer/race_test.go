@@ -42,7 +42,7 @@ func TestPeekBesideCommit(t *testing.T) {
 		done <- nil
 	}()
 	for i := 1; i <= n; i++ {
-		b := Batch{Points: []Point{point(i)}, Journal: readings(20, i), Protect: 1<<64 - 1}
+		b := Batch{Points: []Point{point(i)}, Journal: readings(20, i), InFlight: choosing()}
 		select {
 		case through := <-settle:
 			b.Settle = []Settlement{{Through: through}}
@@ -92,7 +92,7 @@ func TestEverythingProtected(t *testing.T) {
 	o := options(t.TempDir())
 	o.MaxPoints = 1
 	s := open(t, o)
-	commit(t, s, &Batch{Points: []Point{point(1), point(2), {Line: line(3), Replaces: 1}}, Protect: 1<<64 - 1})
+	commit(t, s, &Batch{Points: []Point{point(1), point(2), {Line: line(3), Replaces: 1}}, InFlight: choosing()})
 	if got := seqs(peek(t, s, 0)); !slices.Equal(got, []uint64{1, 2, 3}) {
 		t.Errorf("queued %v, want all", got)
 	}

@@ -40,15 +40,13 @@ func (m *model) batch(r *rand.Rand) *Batch {
 	if chance(10) {
 		b.Rejected = append(b.Rejected, Raw{Topic: "t", Payload: bytes.Repeat([]byte("x"), 1+r.IntN(2000)), Arrival: r.Int64(), Reason: "decode", Refused: []Refused{{reading.Decode, 1}}})
 	}
-	if chance(20) && len(m.queue) > 0 {
-		b.Settle = append(b.Settle, m.settlement(r))
-	}
-	if chance(20) && len(m.queue) > 0 {
-		b.Protect = m.queue[r.IntN(len(m.queue))].Seq
-	}
+	m.deliveries(r, b)
 	b.RequeueAll = chance(5)
 	if chance(10) {
 		b.Requeue = append(b.Requeue, r.Uint64N(m.nextSeq)/2, m.nextSeq/2+r.Uint64N(m.nextSeq))
+	}
+	if chance(50) {
+		b.RequeueFor = m.uplinks[r.IntN(len(m.uplinks))].name
 	}
 	if chance(10) && len(m.numbers) > 0 {
 		b.Readmitted = append(b.Readmitted, Readmission{N: r.Uint64N(m.nextRaw + 3)}, Readmission{N: m.numbers[0],
@@ -68,6 +66,27 @@ func (m *model) batch(r *rand.Rand) *Batch {
 	return b
 }
 
+// deliveries are what uplinks settle, and what they have in flight.
+func (m *model) deliveries(r *rand.Rand, b *Batch) {
+	chance := func(percent int) bool { return r.IntN(100) < percent }
+	for _, u := range m.uplinks {
+		if len(u.queue) == 0 {
+			continue
+		}
+		if chance(20) {
+			b.Settle = append(b.Settle, u.settlement(r))
+		}
+		if chance(30) {
+			f := InFlight{Uplink: u.name, All: chance(5)}
+			for range r.IntN(3) {
+				first := u.queue[r.IntN(len(u.queue))].Seq
+				f.Spans = append(f.Spans, Span{first, first + r.Uint64N(20)})
+			}
+			b.InFlight = append(b.InFlight, f)
+		}
+	}
+}
+
 func (m *model) point(r *rand.Rand, i int) Point {
 	p := Point{Kind: PointKind(r.IntN(int(NumPointKinds))), Line: line(r.IntN(1000)), End: r.Int64N(1000) * minute}
 	if r.IntN(3) == 0 {
@@ -77,11 +96,15 @@ func (m *model) point(r *rand.Rand, i int) Point {
 	return p
 }
 
-func (m *model) settlement(r *rand.Rand) Settlement {
-	n := r.IntN(len(m.queue))
-	s := Settlement{Through: m.queue[n].Seq}
-	for _, p := range m.queue[:n+1] {
-		if r.IntN(20) == 0 {
+// settlement ends a prefix, or a stretch somewhere.
+func (u *tap) settlement(r *rand.Rand) Settlement {
+	n := r.IntN(len(u.queue))
+	s := Settlement{Uplink: u.name, Through: u.queue[n].Seq}
+	if r.IntN(2) == 0 {
+		s.After = u.queue[r.IntN(n+1)].Seq - 1
+	}
+	for _, p := range u.queue[:n+1] {
+		if p.Seq > s.After && r.IntN(20) == 0 {
 			s.Parked = append(s.Parked, Parked{Seq: p.Seq, Reason: "refused", Time: r.Int64()})
 		}
 	}
@@ -93,24 +116,43 @@ func series(r *rand.Rand) reading.Series {
 	return reading.MakeSeries("s", []reading.Tag{{Key: "room", Value: fmt.Sprint(r.IntN(5))}})
 }
 
+// Whatever is put, settled, refused, asked back, replaced and evicted, whatever uplinks come and go, and wherever it is stopped: the store
+// is what the model is, and the books of every uplink are exact.
 func TestRandomOperationsAgainstModel(t *testing.T) {
-	r := seed(t)
-	o := options(t.TempDir())
-	o.MaxPoints, o.RejectedRing = 60, 1<<20
-	m := newModel(o.MaxPoints)
-	s := open(t, o)
-	for i := range 600 {
-		b := m.batch(r)
-		commit(t, s, b)
-		m.commit(b)
-		if got := s.Counts(); got != m.counts {
-			t.Fatalf("commit %d: counts %+v, want %+v", i, got, m.counts)
-		}
-		if r.IntN(20) == 0 {
-			closeChecked(t, s)
-			s = open(t, o)
+	for _, several := range []bool{false, true} {
+		t.Run(fmt.Sprintf("several=%t", several), func(t *testing.T) {
+			r := seed(t)
+			o := options(t.TempDir())
+			o.MaxPoints, o.RejectedRing = 60, 1<<20
+			m := newModel(o.MaxPoints)
+			s := open(t, o)
+			for i := range 600 {
+				b := m.batch(r)
+				commit(t, s, b)
+				m.commit(b)
+				for j, got := range s.Books() {
+					if got.Points != m.uplinks[j].counts {
+						t.Fatalf("commit %d: uplink %+v, want %+v", i, got, m.uplinks[j].counts)
+					}
+				}
+				if r.IntN(20) == 0 {
+					closeChecked(t, s)
+					if several {
+						o.Uplinks = someNames(r)
+						m.configure(o.Uplinks)
+					}
+					s = open(t, o)
+					m.compare(t, s)
+				}
+			}
 			m.compare(t, s)
-		}
+		})
 	}
-	m.compare(t, s)
+}
+
+// someNames are one to three names in any order.
+func someNames(r *rand.Rand) []string {
+	names := []string{"central", "mirror", "third", "uplink"}
+	r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	return names[:1+r.IntN(3)]
 }

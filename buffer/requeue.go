@@ -3,6 +3,7 @@ package buffer
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
@@ -12,136 +13,176 @@ import (
 type Requeued struct {
 	Points  int64    // back in the outbox, each under a new sequence number
 	NoLine  int64    // stay parked: no line could be made of them
+	Busy    int64    // stay parked: they may be updated, and are on their way to another uplink just now
 	Missing []uint64 // asked for, but not parked
+	Numbers int64    // sequence numbers given: one to a point, whichever uplinks had it parked
 
 	Moved []Point // those of Points that may still be updated, with their new Seq
 }
 
-// requeue puts parked points back at the end of the outbox, each the same point as before under a new number.
+// requeue puts parked points back at the end of the outbox, each the same point as before under a new number. It waits only for the
+// uplinks that had it parked.
 func (w *writer) requeue(b *Batch) error {
 	b.Requeued = Requeued{}
 	if !b.RequeueAll && len(b.Requeue) == 0 {
 		return nil
 	}
-	parked := w.bucket(bucketParked)
-	keys, missing := wanted(parked, b)
-	b.Requeued.Missing = missing
-	for _, k := range keys {
-		if err := w.unpark(parked, k, &b.Requeued); err != nil {
-			return fmt.Errorf("queue parked point %d again: %w", number(k), err)
+	only := -1
+	if b.RequeueFor != "" {
+		if only = w.c.index(b.RequeueFor); only < 0 {
+			return fmt.Errorf("BUG: there is no uplink %q", b.RequeueFor)
 		}
+	}
+	parked := w.bucket(bucketParked)
+	seqs, missing := wantedBack(parked, b), []uint64(nil)
+	for _, seq := range seqs {
+		keys := w.parkedOf(parked, seq, only)
+		if len(keys) == 0 {
+			missing = append(missing, seq)
+			continue
+		}
+		if err := w.unpark(parked, seq, keys, &b.Requeued); err != nil {
+			return fmt.Errorf("queue parked point %d again: %w", seq, err)
+		}
+	}
+	if !b.RequeueAll {
+		slices.Sort(missing)
+		b.Requeued.Missing = missing
 	}
 	return nil
 }
 
-// wanted are the keys of the parked points that b asks back, and the numbers of those that are not there.
-func wanted(parked *bolt.Bucket, b *Batch) (keys [][]byte, missing []uint64) {
+// wantedBack are the numbers of parked points that b asks back.
+func wantedBack(parked *bolt.Bucket, b *Batch) (seqs []uint64) {
 	if b.RequeueAll {
-		c := parked.Cursor()
-		for k, _ := c.First(); k != nil; k, _ = c.Next() {
-			keys = append(keys, bytes.Clone(k))
-		}
-		return keys, nil
+		_ = parked.ForEach(func(k, _ []byte) error {
+			seqs = append(seqs, number(k))
+			return nil
+		})
+		return slices.Compact(seqs)
 	}
-	for _, n := range slices.Compact(slices.Sorted(slices.Values(b.Requeue))) {
-		k := numberKey(n)
-		if parked.Get(k) == nil {
-			missing = append(missing, n)
-			continue
-		}
-		keys = append(keys, k)
-	}
-	return keys, missing
+	return slices.Compact(slices.Sorted(slices.Values(b.Requeue)))
 }
 
-// unpark queues one parked point. One that is damaged, or has no line, stays.
-func (w *writer) unpark(parked *bolt.Bucket, k []byte, sum *Requeued) error {
-	p, err := parkedPoint(k, parked.Get(k))
+// parkedOf are the keys of what is parked under a number for an uplink that there is; only that one, if only is not -1.
+func (w *writer) parkedOf(parked *bolt.Bucket, seq uint64, only int) [][]byte {
+	return slices.DeleteFunc(parkedUnder(parked, seq), func(k []byte) bool {
+		u := w.c.byID(parkedFor(k))
+		return u < 0 || only >= 0 && u != only
+	})
+}
+
+// unpark queues one point for the uplinks that had it parked under keys. One that is damaged, or has no line, stays.
+func (w *writer) unpark(parked *bolt.Bucket, seq uint64, keys [][]byte, sum *Requeued) error {
+	p, err := parkedPoint(keys[0], parked.Get(keys[0]))
 	if err != nil || len(p.Line) == 0 {
-		sum.NoLine++
+		sum.NoLine += int64(len(keys))
 		return nil
 	}
-	if err := w.dropParked(parked, k); err != nil {
-		return err
+	back := make(map[int]bool)
+	for _, k := range keys {
+		back[w.c.byID(parkedFor(k))] = true
 	}
-	p.Seq, p.Replaces = w.c.NextSeq, 0
+	n := w.c.NextSeq
+	if p.Series != "" {
+		if w.bucket(bucketOutbox).Get(numberKey(seq)) != nil && w.inFlightAnywhere(seq) {
+			sum.Busy += int64(len(keys))
+			return nil
+		}
+		if err := w.renumber(seq, n, back); err != nil {
+			return err
+		}
+	}
+	for _, k := range keys {
+		if err := w.dropParked(parked, k); err != nil {
+			return err
+		}
+	}
+	p.Seq, p.Replaces = n, 0
 	w.c.NextSeq++
-	sum.Points++
+	sum.Points += int64(len(keys))
+	sum.Numbers++
 	if p.Series != "" {
 		moved := p
 		moved.Line = nil
 		sum.Moved = append(sum.Moved, moved)
 	}
-	return w.queue(&p, 0)
+	return w.enter(&p, func(u int) bool { return back[u] })
 }
 
-// dropParked takes one point out of the ring; the caller says in which column it goes on.
-func (w *writer) dropParked(parked *bolt.Bucket, k []byte) error {
-	w.c.Bytes[inParked] -= cost(k, parked.Get(k))
-	w.c.Points.Parked--
-	return parked.Delete(k)
-}
-
-// parkedPoint decodes a parked record as the point that it was.
-func parkedPoint(k, v []byte) (Point, error) {
-	data, err := unseal(k, v)
-	if err != nil {
-		return Point{}, err
+// renumber gives a point that may be updated the number that its like is about to be queued again under, wherever else it waits or is parked: an
+// update knows one number to replace. The uplinks for which it waits in the outbox are added to back.
+func (w *writer) renumber(seq, n uint64, back map[int]bool) error {
+	parked, outbox := w.bucket(bucketParked), w.bucket(bucketOutbox)
+	for _, k := range parkedUnder(parked, seq) {
+		u := w.c.byID(parkedFor(k))
+		if u < 0 || back[u] {
+			continue
+		}
+		data, err := unseal(k, parked.Get(k))
+		if err != nil {
+			continue // stays until the ring drops it
+		}
+		to := parkedKey(n, parkedFor(k))
+		if err := parked.Put(to, seal(to, bytes.Clone(data))); err != nil {
+			return err
+		}
+		if err := parked.Delete(k); err != nil {
+			return err
+		}
 	}
-	d := decoder{b: data}
-	_, _ = d.varint(), d.string()
-	if d.bad {
-		return Point{}, errFormat
-	}
-	return decodePoint(number(k), d.b)
-}
-
-// supersedeParked ends a parked point that the update p replaces: queued again later it would overwrite its successor.
-func (w *writer) supersedeParked(p *Point) error {
-	parked, k := w.bucket(bucketParked), numberKey(p.Replaces)
-	if p.Replaces == 0 || parked.Get(k) == nil {
+	k := numberKey(seq)
+	if outbox.Get(k) == nil {
 		return nil
 	}
-	w.c.Points.Superseded++
-	return w.dropParked(parked, k)
+	for u := range w.c.uplinks {
+		if w.waits(u, seq) {
+			w.c.points(u).Queued--
+			back[u] = true
+		}
+	}
+	return w.unqueue(outbox, k)
 }
 
-// hasSuccessor reports whether an update of an encoded point is queued. The updates in the outbox are looked up once for a
-// settlement, and only if a point that may be updated was refused.
-func (w *writer) hasSuccessor(seq uint64, point []byte) bool {
-	p, err := decodePoint(seq, point)
-	if err != nil || p.Series == "" {
-		return false
-	}
-	if w.replaced == nil {
-		w.replaced = make(map[uint64]bool)
-		_ = w.bucket(bucketOutbox).ForEach(func(k, v []byte) error {
-			if data, err := unseal(k, v); err == nil {
-				if p, err := decodePoint(number(k), data); err == nil {
-					w.replaced[p.Replaces] = true
-				}
-			}
-			return nil
-		})
-	}
-	return w.replaced[seq]
-}
-
-// ParkedAfter lists refused points with numbers above after and the server's reasons, oldest first, at most limit. It is safe
-// from any goroutine.
-func (s *Store) ParkedAfter(after uint64, limit int) (list []Parked, err error) {
+// ParkedAfter lists refused points behind one that was listed, or from the first on, with the servers' reasons: oldest first, at
+// most limit. It is safe from any goroutine.
+func (s *Store) ParkedAfter(after *Parked, limit int) (list []Parked, err error) {
+	names := s.cur.Load()
 	err = s.view(func(tx *bolt.Tx) error {
 		c := tx.Bucket([]byte(bucketParked)).Cursor()
-		for k, v := seekAfter(c, after); k != nil && len(list) < limit; k, v = c.Next() {
+		k, v := c.First()
+		if after != nil {
+			k, v = c.Seek(append(parkedKey(after.Seq, after.id), 0))
+		}
+		for ; k != nil && len(list) < limit; k, v = c.Next() {
 			data, err := unseal(k, v)
 			if err != nil {
 				continue // stays until the ring drops it
 			}
 			if p, err := decodeParked(number(k), data); err == nil {
+				p.id = parkedFor(k)
+				p.Uplink = names.nameOf(p.id)
 				list = append(list, p)
 			}
 		}
 		return nil
 	})
 	return list, err
+}
+
+// ParkedPoints lists refused points with the servers' reasons, oldest first, at most limit; all of them if limit is 0.
+func (s *Store) ParkedPoints(limit int) ([]Parked, error) {
+	if limit <= 0 {
+		limit = math.MaxInt
+	}
+	return s.ParkedAfter(nil, limit)
+}
+
+// nameOf is the name of the uplink with an id, "" if there is only one, or none of that id.
+func (b *books) nameOf(id uint16) string {
+	u := b.byID(id)
+	if u < 0 || len(b.uplinks) == 1 {
+		return ""
+	}
+	return b.uplinks[u].name
 }

@@ -7,37 +7,6 @@ import (
 	"edgeagent/reading"
 )
 
-func (m *model) park(r Parked, p Point) {
-	m.counts.Parked++
-	m.parked = append(m.parked, r)
-	m.refused[r.Seq] = p
-}
-
-// unpark takes a point out of the ring, if it is there.
-func (m *model) unpark(seq uint64) bool {
-	n := len(m.parked)
-	m.parked = slices.DeleteFunc(m.parked, func(r Parked) bool { return r.Seq == seq })
-	if n == len(m.parked) {
-		return false
-	}
-	m.counts.Parked--
-	return true
-}
-
-func (m *model) requeue(b *Batch) {
-	for _, r := range slices.Clone(m.parked) {
-		if !b.RequeueAll && !slices.Contains(b.Requeue, r.Seq) {
-			continue
-		}
-		m.unpark(r.Seq)
-		p := m.refused[r.Seq]
-		p.Seq, p.Replaces = m.nextSeq, 0
-		m.nextSeq++
-		m.counts.Queued++
-		m.queue = append(m.queue, p)
-	}
-}
-
 func (m *model) readmit(list []Readmission) {
 	for _, r := range list {
 		i := slices.Index(m.numbers, r.N)
@@ -65,8 +34,8 @@ func TestParkedPointIsSupersededByItsUpdate(t *testing.T) {
 	first, second := updates()
 	cases := map[string][]*Batch{
 		"update after the refusal":    {{Points: []Point{first}}, {Settle: []Settlement{parkFirst()}}, {Points: []Point{second}}},
-		"update while in flight":      {{Points: []Point{first}}, {Points: []Point{second}, Protect: 1}, {Settle: []Settlement{parkFirst()}, Protect: 1}},
-		"refusal and update together": {{Points: []Point{first}}, {Settle: []Settlement{parkFirst()}, Points: []Point{second}, Protect: 1}},
+		"update while in flight":      {{Points: []Point{first}}, {Points: []Point{second}, InFlight: upTo(1)}, {Settle: []Settlement{parkFirst()}, InFlight: upTo(1)}},
+		"refusal and update together": {{Points: []Point{first}}, {Settle: []Settlement{parkFirst()}, Points: []Point{second}, InFlight: upTo(1)}},
 	}
 	for name, batches := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +128,7 @@ func TestParkedAndRejectedByPages(t *testing.T) {
 	settle.Through = 10
 	commit(t, s, &b)
 	commit(t, s, &Batch{Settle: []Settlement{settle}})
-	list, err := s.ParkedAfter(4, 3)
+	list, err := s.ParkedAfter(&Parked{Seq: 4}, 3)
 	if err != nil || len(list) != 3 || list[0].Seq != 5 {
 		t.Errorf("parked after 4: %+v, %v; want 5, 6, 7", list, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -58,8 +59,10 @@ func (s *Store) rescueInto(deadline time.Time) error {
 }
 
 // join carries points and messages into a store that has begun, under numbers of that store.
-func (c *carrier) join(into counters) error {
+func (c *carrier) join(into books) error {
 	c.w.c, c.renumber = into, true
+	c.w.c.uplinks = slices.Clone(into.uplinks)
+	c.match()
 	err := c.begin()
 	if err != nil {
 		return err

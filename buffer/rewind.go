@@ -154,14 +154,21 @@ func (w *writer) parkQueued(why func(Point) string) (n int64, err error) {
 	return n, w.trimParked()
 }
 
+// parkOne parks a queued point for every uplink for which it waits.
 func (w *writer) parkOne(outbox *bolt.Bucket, p *Parked) error {
 	k := numberKey(p.Seq)
 	data, err := unseal(k, outbox.Get(k))
 	if err != nil {
 		return err
 	}
-	if err := w.putParked(k, p, data); err != nil {
-		return err
+	for u := range w.c.uplinks {
+		if !w.waits(u, p.Seq) {
+			continue
+		}
+		w.c.points(u).Queued--
+		if err := w.putParked(u, p.Seq, p, data); err != nil {
+			return err
+		}
 	}
 	return w.unqueue(outbox, k)
 }

@@ -76,7 +76,7 @@ func (s *Store) rename(temp string, db *bolt.DB) (old *bolt.DB, err error) {
 func (s *Store) samePlace(db *bolt.DB) error {
 	return db.View(func(tx *bolt.Tx) error {
 		c, err := readCounters(tx)
-		if err == nil && c != *s.cur.Load() {
+		if err == nil && c.Commits != s.cur.Load().Commits {
 			err = fmt.Errorf("BUG: the copy is of commit %d, the store at %d", c.Commits, s.cur.Load().Commits)
 		}
 		return err

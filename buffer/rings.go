@@ -91,8 +91,9 @@ func (w *writer) quarantine(r badRecord) error {
 	}
 	switch r.bucket {
 	case bucketOutbox:
-		w.c.Points.Queued--
-		w.c.Points.Evicted++
+		w.evicted(r.n)
+		w.c.Outbox--
+		w.changed = true
 	case bucketJournal:
 		w.c.Records--
 	}
@@ -136,25 +137,6 @@ func (s *Store) quarantineAll(bad []badRecord) error {
 		}
 		return nil
 	})
-}
-
-// ParkedPoints lists refused points with the server's reason, oldest first, at most limit; all of them if limit is 0.
-func (s *Store) ParkedPoints(limit int) (list []Parked, err error) {
-	err = s.view(func(tx *bolt.Tx) error {
-		c := tx.Bucket([]byte(bucketParked)).Cursor()
-		for k, v := c.First(); k != nil && (limit <= 0 || len(list) < limit); k, v = c.Next() {
-			data, err := unseal(k, v)
-			if err != nil {
-				continue // stays until the ring drops it
-			}
-			p, err := decodeParked(number(k), data)
-			if err == nil {
-				list = append(list, p)
-			}
-		}
-		return nil
-	})
-	return list, err
 }
 
 // Rejected calls fn with every rejected message that is kept, oldest first. An error of fn ends the walk.

@@ -26,7 +26,8 @@ func (s *Store) makeRoom(b *Batch) error {
 		return nil
 	}
 	return s.write(func(w *writer) error {
-		return w.evictDown(b.Protect, max(bytes-2*missing*pageSize, 0), math.MaxInt64)
+		w.flights = w.c.flightsOf(b)
+		return w.evictDown(max(bytes-2*missing*pageSize, 0), math.MaxInt64)
 	})
 }
 
@@ -41,7 +42,11 @@ func (s *Store) need(b *Batch) int64 {
 		n += EntrySize(Entry{Series: b.Side[i].Series}) + 2*binary.MaxVarintLen64
 	}
 	for i := range b.Points {
-		n += int64(len(b.Points[i].Line)+len(b.Points[i].Series)) + 64
+		size := int64(len(b.Points[i].Line)+len(b.Points[i].Series)) + 64
+		if b.Points[i].Refused != "" {
+			size = (size + maxReason) * int64(len(c.uplinks)) // it is parked for each
+		}
+		n += size
 	}
 	var raw int64
 	for i := range b.Rejected {
@@ -51,7 +56,7 @@ func (s *Store) need(b *Batch) int64 {
 	for i := range b.Settle {
 		parked += int64(len(b.Settle[i].Parked))
 	}
-	parked *= c.Bytes[inOutbox]/max(c.Points.Queued, 1) + maxReason
+	parked *= c.Bytes[inOutbox]/max(c.Outbox, 1) + maxReason
 	for i := range b.Readmitted {
 		if keep := b.Readmitted[i].Keep; keep != nil {
 			raw += int64(len(keep.Payload)+len(keep.Topic)) + maxReason
@@ -69,5 +74,9 @@ func (s *Store) requeued(b *Batch) int64 {
 	if b.RequeueAll {
 		return c.Bytes[inParked]
 	}
-	return int64(len(b.Requeue)) * c.Bytes[inParked] / max(c.Points.Parked, 1)
+	var parked int64
+	for u := range c.uplinks {
+		parked += c.points(u).Parked
+	}
+	return int64(len(b.Requeue)*len(c.uplinks)) * c.Bytes[inParked] / max(parked, 1)
 }

@@ -48,6 +48,7 @@ func upCounters(data []byte) (counters, error) {
 	c := firstCounters()
 	c.Points, c.NextRecord, c.NextSeq, c.NextRaw, c.NextBad = old.Points, old.NextRecord, old.NextSeq, old.NextRaw, old.NextBad
 	c.Commits, c.Records, c.Rejected, c.Bad, c.Floor = old.Commits, old.Records, old.Rejected, old.Bad, old.Floor
+	c.Outbox = old.Points.Queued
 	copy(c.Bytes[:], old.Bytes[:])
 	return c, nil
 }

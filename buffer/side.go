@@ -95,7 +95,7 @@ func (w *writer) trimSide() error {
 	if err := w.trim(bucketSide, inSide, w.lim.side, func() {}); err != nil {
 		return err
 	}
-	w.c.Side = sideHeld(w.bucket(bucketSide), &w.c)
+	w.c.Side = sideHeld(w.bucket(bucketSide), &w.c.counters)
 	return nil
 }
 

@@ -30,7 +30,7 @@ func sideOutput(t testing.TB, s *Store) (all []SideReading) {
 
 // lateBytes is what the queued late readings cost, by the words of doc.go.
 func (m *model) lateBytes() (n int64) {
-	for _, p := range m.queue {
+	for _, p := range m.outbox() {
 		if p.Kind == LateReading {
 			n += cost(numberKey(p.Seq), seal(nil, appendPoint(nil, &p)))
 		}

@@ -140,7 +140,7 @@ func TestFileStaysWithinItsCap(t *testing.T) {
 	var seq uint64
 	reason := strings.Repeat("r", 100)
 	for i := range 1500 {
-		b := &Batch{State: []byte(fmt.Sprint(i)), Protect: seq}
+		b := &Batch{State: []byte(fmt.Sprint(i)), InFlight: upTo(seq)}
 		if !s.JournalFull(300 * 64) {
 			b.Journal = readings(300, i)
 		}
@@ -163,7 +163,7 @@ func TestFileStaysWithinItsCap(t *testing.T) {
 				settlement.Through = p.Seq
 				settlement.Parked = append(settlement.Parked, Parked{Seq: p.Seq, Reason: reason})
 			}
-			commit(t, s, &Batch{Settle: []Settlement{settlement}, Protect: seq})
+			commit(t, s, &Batch{Settle: []Settlement{settlement}, InFlight: upTo(seq)})
 			within()
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -63,7 +64,7 @@ type Store struct {
 	carried *Salvage // what this Open saved from a damaged file; nil if none was
 
 	writing sync.Mutex // held through each write transaction
-	cur     atomic.Pointer[counters]
+	cur     atomic.Pointer[books]
 
 	// mu guards the fields below; no callback or I/O under it
 	mu      sync.Mutex
@@ -88,13 +89,13 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Counts are the points identity as of the last commit.
+// Counts are the points identity of the first uplink as of the last commit; Books gives all.
 func (s *Store) Counts() PointCounts { return s.cur.Load().Points }
 
 // write runs fn in one write transaction and publishes the counters it leaves. The caller holds s.writing.
 func (s *Store) write(fn func(*writer) error) error {
 	bad := s.damagedPoints()
-	w := &writer{c: *s.cur.Load(), lim: s.lim, now: s.o.Now().UnixNano()}
+	w := s.writer()
 	err := s.update(w, func() error {
 		for _, r := range bad {
 			if err := w.quarantine(r); err != nil {
@@ -112,6 +113,13 @@ func (s *Store) write(fn func(*writer) error) error {
 	s.cur.Store(&w.c)
 	s.damageMoved(bad)
 	return nil
+}
+
+// writer begins with the numbers of now, and the uplinks in memory of its own.
+func (s *Store) writer() *writer {
+	w := &writer{c: *s.cur.Load(), lim: s.lim, now: s.o.Now().UnixNano()}
+	w.c.uplinks = slices.Clone(w.c.uplinks)
+	return w
 }
 
 // update runs fn and stores w's counters in one bbolt transaction. A panic of bbolt becomes an error that stays.

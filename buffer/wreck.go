@@ -114,6 +114,14 @@ func readWreck(f *pageFile, root uint64) *wreck {
 	return w
 }
 
+// books reads the uplinks, once. What cannot be read of them is taken for an uplink that has done nothing.
+func (w *wreck) books() books {
+	each := func(fn func(k, v []byte) error) error {
+		return w.each(bucketUplinks, fn, func(error) error { return nil })
+	}
+	return readUplinks(w.counters, each, func(uint16) int64 { return 0 }, func(string, error) {})
+}
+
 // survey reads the rest, to see how much of it is left.
 func (w *wreck) survey() {
 	for _, name := range [...]string{bucketMarks, bucketLate, bucketInputs} {
@@ -124,8 +132,8 @@ func (w *wreck) survey() {
 	w.again()
 	c := &w.counters
 	w.faults += w.missing(bucketJournal, c.Records, c.Bytes[inJournal])
-	w.gaps = w.missing(bucketOutbox, c.Points.Queued, c.Bytes[inOutbox]) +
-		w.missing(bucketParked, c.Points.Parked, c.Bytes[inParked]) +
+	w.gaps = w.missing(bucketOutbox, c.Outbox, c.Bytes[inOutbox]) +
+		w.missing(bucketParked, anyNumber, c.Bytes[inParked]) +
 		w.missing(bucketRejected, c.Rejected, c.Bytes[inRejected])
 	w.again()
 	w.gaps += w.sideMissing()
@@ -135,18 +143,21 @@ func (w *wreck) survey() {
 // again makes the tree ready to be read once more.
 func (w *wreck) again() { clear(w.seen) }
 
+// anyNumber is for missing where the number of records is not counted.
+const anyNumber = -1
+
 // missing is 1 if a bucket does not hold what the counters say, 0 if it does.
 func (w *wreck) missing(bucket string, records, bytes int64) int64 {
-	last := uint64(math.MaxUint64)
+	last, found := uint64(math.MaxUint64), int64(0)
 	_ = w.each(bucket, func(k, v []byte) error {
 		if number(k) != last {
-			records--
+			found++
 		}
 		last = number(k)
 		bytes -= cost(k, v)
 		return nil
 	}, func(error) error { return nil })
-	if records == 0 && bytes == 0 {
+	if (records == anyNumber || records == found) && bytes == 0 {
 		return 0
 	}
 	return 1

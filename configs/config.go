@@ -14,7 +14,7 @@ type Config struct {
 	Window    Window
 	Watermark Watermark
 	Buffer    Buffer
-	Uplink    Uplink
+	Uplinks   []Uplink // [uplink], or every [[uplink]]; one at least
 	Log       Log
 	HTTP      HTTP
 
@@ -81,9 +81,9 @@ type Buffer struct {
 	RetainReadings Duration
 }
 
-// Uplink is one central server.
+// Uplink is one server.
 type Uplink struct {
-	Name            string
+	Name            string // "uplink" unless given
 	URL             string
 	API             string // "v1", "v2", "v3"
 	Org, Bucket     string
@@ -157,7 +157,7 @@ func Default() *Config {
 			SensorExpiry:   Duration(720 * time.Hour),
 			RejectedRing:   4 * MiB,
 		},
-		Uplink: Uplink{
+		Uplinks: []Uplink{{
 			Name:           "uplink",
 			API:            "v1",
 			BatchPoints:    5000,
@@ -168,7 +168,7 @@ func Default() *Config {
 			RetryMin:       seconds(1),
 			RetryMax:       minutes(5),
 			HealthInterval: minutes(5),
-		},
+		}},
 		Log:  Log{Level: "info", Format: "text"},
 		HTTP: HTTP{Listen: "127.0.0.1:9273"},
 	}

@@ -10,5 +10,5 @@
 //
 // Keys whose feature this version lacks are refused by name: nothing that is written in the file is ignored.
 //
-// The example files beside this code (edgeagent.toml, minimal.toml, influxdb2.toml) are loaded by the tests.
+// The example files beside this code (edgeagent.toml, minimal.toml, influxdb2.toml, mirror.toml) are loaded by the tests.
 package configs

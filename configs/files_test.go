@@ -53,7 +53,7 @@ func TestGoodFiles(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no fixtures: %v", err)
 	}
-	for _, file := range append(files, "edgeagent.toml", "minimal.toml", "influxdb2.toml") {
+	for _, file := range append(files, "edgeagent.toml", "minimal.toml", "influxdb2.toml", "mirror.toml") {
 		c, err := Load(file)
 		if err != nil {
 			t.Errorf("%s: %v", file, err)

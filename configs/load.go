@@ -126,27 +126,9 @@ func (l *loader) fault(p path, format string, args ...any) {
 // read takes over every key of the tree.
 func (l *loader) read(tree map[string]any) {
 	sources := l.takeSources(tree)
-	l.oneUplink(tree)
+	l.uplinks(tree)
 	l.section(section{subs: schema(l.config)}, path{}, tree)
 	l.sources(sources)
-}
-
-// oneUplink makes a single [[uplink]] the table it could have been.
-func (l *loader) oneUplink(tree map[string]any) {
-	all, ok := tree["uplink"].([]any)
-	if !ok {
-		return
-	}
-	p := at("uplink")
-	if len(all) != 1 {
-		l.fault(p.index(len(all)-1), "several uplinks are not available in this version (got %d); keep one", len(all))
-	}
-	if len(all) > 0 {
-		tree["uplink"] = all[0]
-		l.places.promote(p.index(0), p)
-	} else {
-		delete(tree, "uplink")
-	}
 }
 
 // section takes over one table and refuses what it does not know in it.

@@ -138,8 +138,8 @@ database = "d"
 	if c.Buffer.RejectedRing != MiB {
 		t.Errorf("rejected_ring %s, want 1MiB", c.Buffer.RejectedRing)
 	}
-	if c.Uplink.URL != "https://h/influx" || c.Uplink.Database != "d" {
-		t.Errorf("uplink %+v", c.Uplink)
+	if c.Uplinks[0].URL != "https://h/influx" || c.Uplinks[0].Database != "d" {
+		t.Errorf("uplink %+v", c.Uplinks[0])
 	}
 }
 

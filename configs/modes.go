@@ -30,14 +30,16 @@ type secretFile struct {
 
 // secretFiles are those that the configuration names.
 func (c *Config) secretFiles() (list []secretFile) {
-	for _, f := range []secretFile{
+	all := []secretFile{
 		{at("mqtt", "password_file"), c.MQTT.PasswordFile},
 		{at("mqtt").key("tls").key("key_file"), c.MQTT.TLS.KeyFile},
-		{at("uplink", "password_file"), c.Uplink.PasswordFile},
-		{at("uplink", "token_file"), c.Uplink.TokenFile},
-		{at("uplink").key("tls").key("key_file"), c.Uplink.TLS.KeyFile},
-		{at("http", "token_file"), c.HTTP.TokenFile},
-	} {
+	}
+	for i := range c.Uplinks {
+		u, p := &c.Uplinks[i], newWarner(c).origin.uplink(i)
+		all = append(all, secretFile{p.key("password_file"), u.PasswordFile}, secretFile{p.key("token_file"), u.TokenFile},
+			secretFile{p.key("tls").key("key_file"), u.TLS.KeyFile})
+	}
+	for _, f := range append(all, secretFile{at("http", "token_file"), c.HTTP.TokenFile}) {
 		if f.name != "" {
 			list = append(list, f)
 		}

@@ -21,6 +21,7 @@ func TestFileWarnings(t *testing.T) {
 		{"uplink.password_file", "[uplink]\nurl = \"https://h\"\ndatabase = \"d\"\nusername = \"u\"\npassword_file = %q\n"},
 		{"uplink.token_file", "[uplink]\nurl = \"https://h\"\ndatabase = \"d\"\ntoken_file = %q\n"},
 		{"uplink.tls.key_file", "[uplink]\nurl = \"https://h\"\ndatabase = \"d\"\n[uplink.tls]\ncert_file = \"/none\"\nkey_file = %q\n"},
+		{"uplink.token_file", "[[uplink]]\nname = \"a\"\nurl = \"https://h\"\ndatabase = \"d\"\n[[uplink]]\nname = \"b\"\nurl = \"https://i\"\ndatabase = \"d\"\ntoken_file = %q\n"},
 		{"http.token_file", "[http]\ntoken_file = %q\n"},
 	}
 	file := filepath.Join(t.TempDir(), "secret")

@@ -3,7 +3,6 @@ package configs
 import (
 	"bytes"
 	"fmt"
-	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 )
@@ -68,15 +67,6 @@ func (ps positions) of(p path) position {
 func (ps positions) has(p path) bool {
 	_, ok := ps[p.id]
 	return ok
-}
-
-// promote lets what stands below from be found below to as well.
-func (ps positions) promote(from, to path) {
-	for id, pos := range ps {
-		if rest, ok := strings.CutPrefix(id, from.id); ok {
-			ps[to.id+rest] = pos
-		}
-	}
 }
 
 // An indexer walks the syntax tree of a text. The decoder of go-toml gives values without their places, and its errors

@@ -28,7 +28,11 @@ func (c *Config) RenderWith(w io.Writer, sources string) error {
 		if s.name == "window" { // sources come where the example files have them
 			b.WriteString(sources)
 		}
-		c.renderSection(&b, at(s.name), s)
+		if s.name == "uplink" {
+			c.renderUplinks(&b)
+			continue
+		}
+		c.renderSection(&b, "["+s.name+"]", at(s.name), s)
 	}
 	if _, err := w.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("write configuration: %w", err)
@@ -36,14 +40,35 @@ func (c *Config) RenderWith(w io.Writer, sources string) error {
 	return nil
 }
 
-func (c *Config) renderSection(b *bytes.Buffer, p path, s section) {
-	fmt.Fprintf(b, "[%s]\n", p.shown)
+// renderUplinks writes one table, or a list of them.
+func (c *Config) renderUplinks(b *bytes.Buffer) {
+	o := c.origin
+	if o == nil {
+		o = &origin{}
+	}
+	for i := range c.Uplinks {
+		shown := c.Uplinks[i]
+		c.renderSection(b, c.header(), o.uplink(i), uplinkSection(&shown))
+	}
+}
+
+// header is the line that an uplink stands under.
+func (c *Config) header() string {
+	if len(c.Uplinks) > 1 {
+		return "[[uplink]]"
+	}
+	return "[uplink]"
+}
+
+func (c *Config) renderSection(b *bytes.Buffer, header string, p path, s section) {
+	fmt.Fprintf(b, "%s\n", header)
 	for _, f := range s.fields {
 		fmt.Fprintf(b, "%s = %s\n", f.key, c.show(p.key(f.key), f.value))
 	}
 	b.WriteByte('\n')
 	for _, sub := range s.subs {
-		c.renderSection(b, p.key(sub.name), sub)
+		sp := p.key(sub.name)
+		c.renderSection(b, "["+sp.shown+"]", sp, sub)
 	}
 }
 

@@ -20,7 +20,7 @@ type field struct {
 	value value
 }
 
-// schema lists every section but [[source]], over the places in c.
+// schema lists every section but [[source]], over the places in c; of several uplinks the first.
 func schema(c *Config) []section {
 	return []section{
 		{"gateway", []field{
@@ -32,7 +32,7 @@ func schema(c *Config) []section {
 		windowSection(&c.Window),
 		watermarkSection(&c.Watermark),
 		bufferSection(&c.Buffer),
-		uplinkSection(&c.Uplink),
+		uplinkSection(&c.Uplinks[0]),
 		{"log", []field{
 			{"level", choice{&c.Log.Level, []string{"debug", "info", "warn", "error"}}},
 			{"format", choice{&c.Log.Format, []string{"text", "json"}}},

@@ -14,7 +14,7 @@ func (l *loader) validate() {
 	l.checkSources()
 	l.checkWindow(&l.config.Window)
 	l.checkBuffer(&l.config.Buffer)
-	l.checkUplink(&l.config.Uplink)
+	l.checkUplinks()
 	l.checkHTTP(&l.config.HTTP)
 }
 

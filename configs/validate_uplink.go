@@ -1,11 +1,7 @@
 package configs
 
-// checkUplink judges [uplink], if there is one. Replay and try do without; CheckRun asks for it.
-func (l *loader) checkUplink(u *Uplink) {
-	p := at("uplink")
-	if problem := uncarriable(u.Name); problem != "" {
-		l.fault(p.key("name"), "%s", problem)
-	}
+// checkUplink judges one uplink, if there is any. Replay and try do without; CheckRun asks for it.
+func (l *loader) checkUplink(p path, u *Uplink) {
 	if u.URL != "" {
 		problem := ""
 		if u.URL, problem = endpoint(u.URL); problem != "" {
@@ -16,9 +12,6 @@ func (l *loader) checkUplink(u *Uplink) {
 	l.oneSecret(p, "password", u.PasswordFile, u.Password)
 	l.oneSecret(p, "token", u.TokenFile, u.Token)
 	l.checkCredentials(p, u)
-	if u.Order == "newest" {
-		l.fault(p.key("order"), `sending the newest first is not available in this version; write "oldest" %s`, got(u.Order))
-	}
 	if u.RetryMin > u.RetryMax {
 		l.fault(p.key("retry_min"), "must be at most retry_max, %s %s", u.RetryMax, got(u.RetryMin))
 	}
@@ -68,8 +61,10 @@ func (c *Config) CheckRun() error {
 	if len(c.MQTT.Brokers) == 0 {
 		faults = append(faults, o.fault(at("mqtt", "brokers"), `is missing; write brokers = ["tcp://HOST:1883"] below [mqtt]`))
 	}
-	if c.Uplink.URL == "" {
-		faults = append(faults, o.fault(at("uplink", "url"), `is missing; write url = "http://HOST:8086" below [uplink]`))
+	for i := range c.Uplinks {
+		if c.Uplinks[i].URL == "" {
+			faults = append(faults, o.fault(o.uplink(i).key("url"), `is missing; write url = "http://HOST:8086" below %s`, c.header()))
+		}
 	}
 	return faultsOf(o.file, faults)
 }

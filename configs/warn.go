@@ -16,8 +16,11 @@ func (c *Config) Warnings() []string {
 	w.shard()
 	w.store()
 	w.connection(at("mqtt"), &c.MQTT.TLS, c.MQTT.Brokers)
-	w.connection(at("uplink"), &c.Uplink.TLS, []string{c.Uplink.URL})
-	w.uplink()
+	for i := range c.Uplinks {
+		u := &c.Uplinks[i]
+		w.connection(w.origin.uplink(i), &u.TLS, []string{u.URL})
+		w.uplink(w.origin.uplink(i), u)
+	}
 	return w.lines()
 }
 
@@ -146,12 +149,10 @@ func (w *warner) connection(p path, t *TLS, addresses []string) {
 	}
 }
 
-func (w *warner) uplink() {
-	u := &w.Uplink
+func (w *warner) uplink(p path, u *Uplink) {
 	if u.URL == "" {
 		return
 	}
-	p := at("uplink")
 	values := map[string]string{"org": u.Org, "bucket": u.Bucket, "database": u.Database, "retention_policy": u.RetentionPolicy}
 	for _, key := range []string{"org", "bucket", "database", "retention_policy"} {
 		if values[key] != "" && !slices.Contains(apiKeys[u.API], key) {

@@ -41,7 +41,7 @@ func TestUplinkExamples(t *testing.T) {
 			t.Errorf("%v\n%s", err, block[1])
 			continue
 		}
-		u := c.Uplink
+		u := c.Uplinks[0]
 		got := strings.Join(strings.Fields(fmt.Sprint(u.API, " ", u.Org, " ", u.Bucket, " ", u.Database, " ", u.RetentionPolicy)), " ")
 		if got != want[i] {
 			t.Errorf("got %q, want %q", got, want[i])

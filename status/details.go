@@ -50,7 +50,8 @@ type Sample struct {
 // Parked is one point that the server refused.
 type Parked struct {
 	Seq    uint64 `json:"seq"`
-	Time   string `json:"time"` // when it was refused, RFC 3339
+	Uplink string `json:"uplink,omitempty"` // whose server, where there are several
+	Time   string `json:"time"`             // when it was refused, RFC 3339
 	Reason string `json:"reason"`
 	Line   string `json:"line"`
 }

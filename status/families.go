@@ -11,17 +11,18 @@ import (
 
 // families are all metrics of a report.
 func families(r Report) []family {
-	return slices.Concat(agentFamilies(r), workFamilies(r.Work), intakeFamilies(r), pointFamilies(r), uplinkFamilies(r))
+	oldest := gaugeTime("oldest_queued_window_timestamp_seconds", "End of the oldest window that waits; NaN if none does.", r.Buffer.Oldest)
+	return slices.Concat(agentFamilies(r), workFamilies(r.Work), intakeFamilies(r), r.ofUplinks(pointFamilies), []family{oldest}, r.ofUplinks(uplinkFamilies))
 }
 
 func agentFamilies(r Report) []family {
 	balance := family{name: "books_balanced", kind: "gauge", help: "1 if this identity of the ledger holds: what came in equals what became of it."}
 	for _, b := range r.books() {
-		balance.samples = append(balance.samples, sample{"book", b.name(), strconv.FormatInt(bit(b.balanced()), 10)})
+		balance.samples = append(balance.samples, sample{label: "book", labelValue: b.name(), value: strconv.FormatInt(bit(b.balanced()), 10)})
 	}
 	return []family{
-		{name: "gateway_info", kind: "gauge", help: "1, with the gateway id.", samples: []sample{{"gateway", r.Gateway, "1"}}},
-		{name: "build_info", kind: "gauge", help: "1, with the version of the program.", samples: []sample{{"version", r.Version, "1"}}},
+		{name: "gateway_info", kind: "gauge", help: "1, with the gateway id.", samples: []sample{{label: "gateway", labelValue: r.Gateway, value: "1"}}},
+		{name: "build_info", kind: "gauge", help: "1, with the version of the program.", samples: []sample{{label: "version", labelValue: r.Version, value: "1"}}},
 		gauge("uptime_seconds", "Time since the agent started.", r.UptimeS),
 		gauge("clock_trusted", "1 if the gateway's own clock is trusted.", bit(r.Clock.Trusted)),
 		balance,
@@ -52,7 +53,7 @@ func workFamilies(w Work) []family {
 func intakeFamilies(r Report) []family {
 	rejected := family{name: "readings_rejected_total", kind: "counter", help: "Readings or records refused, by reason."}
 	for _, e := range r.Ledger.reasons() {
-		rejected.samples = append(rejected.samples, sample{"reason", e.name, strconv.FormatInt(e.n, 10)})
+		rejected.samples = append(rejected.samples, sample{label: "reason", labelValue: e.name, value: strconv.FormatInt(e.n, 10)})
 	}
 	behind := gaugeFloat("behind_seconds", "Gateway clock minus the newest event time; NaN before the first reading.", r.Watermark.BehindS)
 	if r.Watermark.MaxEventTime == "" {
@@ -89,8 +90,8 @@ func intakeFamilies(r Report) []family {
 	}
 }
 
-func pointFamilies(r Report) []family {
-	p := r.Points
+func pointFamilies(u UplinkPart) []family {
+	p := u.Points
 	return []family{
 		counter("points_finalized_total", "First points of finalized windows.", p.Finalized),
 		counter("points_updated_total", "Further points of windows.", p.Updated),
@@ -103,23 +104,23 @@ func pointFamilies(r Report) []family {
 		gauge("points_parked", "Points that the server refused, kept aside.", p.Parked),
 		counter("points_evicted_total", "Points dropped to make room, not known to be stored at the server.", p.Evicted),
 		counter("points_superseded_total", "Points replaced by a newer one of the same window while queued.", p.Superseded),
-		gaugeTime("oldest_queued_window_timestamp_seconds", "End of the oldest window that waits; NaN if none does.", r.Buffer.Oldest),
 	}
 }
 
-func uplinkFamilies(r Report) []family {
+func uplinkFamilies(u UplinkPart) []family {
+	r := u.Uplink
 	state := family{name: "uplink_state", kind: "gauge", help: "1 for the state that the uplink is in, 0 for the others."}
 	known := false
 	for _, name := range []string{"idle", "up", "down", "waiting", "blocked"} {
-		known = known || name == r.Uplink.State
-		state.samples = append(state.samples, sample{"state", name, strconv.FormatInt(bit(name == r.Uplink.State), 10)})
+		known = known || name == r.State
+		state.samples = append(state.samples, sample{label: "state", labelValue: name, value: strconv.FormatInt(bit(name == r.State), 10)})
 	}
-	if !known && r.Uplink.State != "" {
-		state.samples = append(state.samples, sample{"state", r.Uplink.State, "1"})
+	if !known && r.State != "" {
+		state.samples = append(state.samples, sample{label: "state", labelValue: r.State, value: "1"})
 	}
 	return []family{
 		state,
-		gaugeTime("uplink_last_success_timestamp_seconds", "When the server last stored a line; NaN if not since the agent started.", r.Uplink.LastSuccess),
-		gaugeFloat("uplink_retry_seconds", "Time to the next attempt, 0 if none is waited for.", r.Uplink.RetryInS),
+		gaugeTime("uplink_last_success_timestamp_seconds", "When the server last stored a line; NaN if not since the agent started.", r.LastSuccess),
+		gaugeFloat("uplink_retry_seconds", "Time to the next attempt, 0 if none is waited for.", r.RetryInS),
 	}
 }

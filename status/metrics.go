@@ -15,7 +15,8 @@ type family struct {
 	histograms       []labelled // in place of samples, for the kind histogram
 }
 
-type sample struct{ label, labelValue, value string }
+// A sample is a value, with a label or none, and the name of its uplink if there are several.
+type sample struct{ label, labelValue, value, uplink string }
 
 // A labelled histogram has its label and value, or none.
 type labelled struct {
@@ -35,15 +36,26 @@ func (f family) write(b *bytes.Buffer) {
 	name := "edgeagent_" + f.name
 	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s %s\n", name, f.help, name, f.kind)
 	for _, s := range f.samples {
-		b.WriteString(name)
-		if s.label != "" {
-			fmt.Fprintf(b, `{%s="%s"}`, s.label, labelEscaper().Replace(s.labelValue))
-		}
-		b.WriteString(" " + s.value + "\n")
+		b.WriteString(name + s.labels() + " " + s.value + "\n")
 	}
 	for _, l := range f.histograms {
 		l.write(b, name)
 	}
+}
+
+// labels are those that a sample has, "" for none.
+func (s sample) labels() string {
+	var all []string
+	if s.label != "" {
+		all = append(all, fmt.Sprintf(`%s="%s"`, s.label, labelEscaper().Replace(s.labelValue)))
+	}
+	if s.uplink != "" {
+		all = append(all, fmt.Sprintf(`uplink="%s"`, labelEscaper().Replace(s.uplink)))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "{" + strings.Join(all, ",") + "}"
 }
 
 // write writes the ranges summed up, as the format wants them.

@@ -31,8 +31,11 @@ func (r Report) notices() []notice {
 	say(!r.Clock.Trusted, false, "The gateway's clock is not to be trusted: is the time set? Is NTP reachable?")
 	say(r.Watermark.MaxEventTime != "" && r.Watermark.BehindS < -60, false,
 		"Event time is "+span(-r.Watermark.BehindS)+" ahead of the gateway's clock: one of the two is wrong.")
-	say(r.Points.Parked > 0, false, count(r.Points.Parked, "point")+" refused by the server; see edgeagent buffer parked.")
-	say(r.Points.Evicted > 0, false, count(r.Points.Evicted, "point")+" dropped to make room since the store began.")
+	for _, u := range r.uplinks() {
+		of := either(u.name == "", "", " of "+u.name)
+		say(u.Points.Parked > 0, false, count(u.Points.Parked, "point")+" refused by the server"+of+"; see edgeagent buffer parked.")
+		say(u.Points.Evicted > 0, false, count(u.Points.Evicted, "point")+either(of == "", "", " for "+u.name)+" dropped to make room since the store began.")
+	}
 	return all
 }
 

@@ -100,10 +100,14 @@ func (w Watermark) words() []string {
 }
 
 func (r Report) queue() []string {
-	if r.Points.Queued == 0 {
+	var most int64 // that any uplink has before it
+	for _, u := range r.uplinks() {
+		most = max(most, u.Points.Queued)
+	}
+	if most == 0 {
 		return []string{"empty"}
 	}
-	lines := []string{count(r.Points.Queued, "point") + " to upload"}
+	lines := []string{count(most, "point") + " to upload"}
 	if r.Buffer.Oldest != "" {
 		lines = append(lines, "oldest window ended "+r.Buffer.Oldest+ago(r.Buffer.Oldest, r.Clock.Now))
 	}

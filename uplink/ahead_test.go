@@ -15,12 +15,12 @@ type watched struct {
 	peeked chan uint64
 }
 
-func (w *watched) Peek(ctx context.Context, after uint64, maxPoints, maxBytes int) ([]Entry, error) {
+func (w *watched) Peek(ctx context.Context, after, upto uint64, maxPoints, maxBytes int) ([]Entry, error) {
 	w.mu.Lock()
 	w.peeks = append(w.peeks, after)
 	w.mu.Unlock()
 	w.peeked <- after
-	return w.memory.Peek(ctx, after, maxPoints, maxBytes)
+	return w.memory.Peek(ctx, after, upto, maxPoints, maxBytes)
 }
 
 // While a full batch is in flight the next one is read, and no batch is read twice (the end of the queue may be).

@@ -67,7 +67,7 @@ func (b *batch) done() bool {
 
 // unknown reports whether the server has said nothing of the entries that are not settled.
 func (b *batch) unknown() bool {
-	return b != nil && b.told == b.next && b.bad == 0 && b.stride == 0 && len(b.doubted) == 0 && b.refusals == 0
+	return b == nil || b.told == b.next && b.bad == 0 && b.stride == 0 && len(b.doubted) == 0 && b.refusals == 0
 }
 
 // span chooses what to send next: entries[b.next:end], of at most maxBytes but at least one.

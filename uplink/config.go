@@ -26,9 +26,10 @@ type Config struct {
 	Password func() (string, error)
 	Token    func() (string, error)
 
-	BatchPoints int  // points in one request, at most; 0 is 5000
-	BatchBytes  int  // bytes of lines in one request, at most (but one line always goes); 0 is 1 MiB
-	Gzip        bool // compress bodies
+	BatchPoints int    // points in one request, at most; 0 is 5000
+	BatchBytes  int    // bytes of lines in one request, at most (but one line always goes); 0 is 1 MiB
+	Gzip        bool   // compress bodies
+	Order       string // "oldest" (or "") or "newest" first, when an outage has left a backlog
 
 	Timeout  time.Duration // of one request, from dialing to the last byte of the answer; 0 is 30 s
 	RetryMin time.Duration // back-off begins here; 0 is 1 s

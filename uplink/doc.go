@@ -3,7 +3,8 @@
 // Encoder makes the lines. They are made once, when a point comes to be, and are stored as they are: a resend is the
 // same bytes, so InfluxDB overwrites a point with itself and nothing is counted twice.
 //
-// Uplink sends them: it peeks a batch from the Outbox, posts it, and settles the prefix that the server has stored.
+// Uplink sends them: it peeks a batch from the Outbox, posts it, and settles the prefix that the server has stored. lanes.go says
+// where in the outbox the next batch is from.
 // One switch, in outcome.go, turns an answer into what happens next. Nothing leaves the outbox but by Settle, and
 // nothing is settled but on an answer that only InfluxDB gives. Where the server refuses single lines, the batch is
 // cut until each of them is found (batch.go); they are parked with the server's reason and the rest is delivered.

@@ -50,14 +50,14 @@ func backlogLine(dst []byte, seq uint64) []byte {
 	return strconv.AppendInt(dst, t0+window*300e9, 10)
 }
 
-func (b *backlog) Peek(_ context.Context, after uint64, maxPoints, maxBytes int) ([]Entry, error) {
+func (b *backlog) Peek(_ context.Context, after, upto uint64, maxPoints, maxBytes int) ([]Entry, error) {
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
 	b.mu.Lock()
 	b.peak = max(b.peak, mem.HeapAlloc)
 	b.mu.Unlock()
 	entries := make([]Entry, 0, maxPoints)
-	for seq := after + 1; seq <= b.points && len(entries) < maxPoints && maxBytes > 0; seq++ {
+	for seq := after + 1; seq <= min(upto, b.points) && len(entries) < maxPoints && maxBytes > 0; seq++ {
 		e := Entry{Seq: seq, Line: backlogLine(make([]byte, 0, 80), seq)}
 		maxBytes -= len(e.Line)
 		entries = append(entries, e)
@@ -69,11 +69,13 @@ func (b *backlog) Newest(context.Context) (Entry, bool, error) {
 	return Entry{Seq: b.points, Line: backlogLine(nil, b.points)}, true, nil
 }
 
-func (b *backlog) Settle(_ context.Context, through uint64, refused []Refused) error {
+func (b *backlog) Release() {}
+
+func (b *backlog) Settle(_ context.Context, after, through uint64, refused []Refused) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(refused) > 0 || through <= b.settled {
-		return fmt.Errorf("settled through %d after %d, refused %v", through, b.settled, refused)
+	if len(refused) > 0 || after != b.settled || through <= after {
+		return fmt.Errorf("settled from %d to %d after %d, refused %v", after, through, b.settled, refused)
 	}
 	if b.settled = through; through == b.points {
 		close(b.done)

@@ -44,12 +44,12 @@ func (m *memory) add(lines ...string) {
 	}
 }
 
-func (m *memory) Peek(_ context.Context, after uint64, maxPoints, maxBytes int) ([]Entry, error) {
+func (m *memory) Peek(_ context.Context, after, upto uint64, maxPoints, maxBytes int) ([]Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var batch []Entry
 	for _, e := range m.queue {
-		if e.Seq <= after {
+		if e.Seq <= after || e.Seq > upto {
 			continue
 		}
 		if maxBytes -= len(e.Line); len(batch) > 0 && (maxBytes < 0 || len(batch) == maxPoints) {
@@ -70,19 +70,24 @@ func (m *memory) Newest(context.Context) (Entry, bool, error) {
 	return Entry{Seq: e.Seq, Line: slices.Clone(e.Line)}, true, nil
 }
 
-func (m *memory) Settle(ctx context.Context, through uint64, refused []Refused) error {
+func (m *memory) Release() {}
+
+func (m *memory) Settle(ctx context.Context, after, through uint64, refused []Refused) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.queue) == 0 || through < m.queue[0].Seq || through > m.queue[len(m.queue)-1].Seq {
-		m.t.Errorf("settled through %d, which is not queued", through)
+	if !slices.ContainsFunc(m.queue, func(e Entry) bool { return e.Seq == through && e.Seq > after }) {
+		m.t.Errorf("settled from %d to %d, which is not queued", after, through)
 		return nil
 	}
-	for len(m.queue) > 0 && m.queue[0].Seq <= through {
-		e := m.queue[0]
-		m.queue = m.queue[1:]
+	var left []Entry
+	for _, e := range m.queue {
+		if e.Seq <= after || e.Seq > through {
+			left = append(left, e)
+			continue
+		}
 		if len(refused) > 0 && refused[0].Seq == e.Seq {
 			m.parked[string(e.Line)] = refused[0].Reason
 			refused = refused[1:]
@@ -90,6 +95,7 @@ func (m *memory) Settle(ctx context.Context, through uint64, refused []Refused) 
 		}
 		m.uploads = append(m.uploads, string(e.Line))
 	}
+	m.queue = left
 	if len(refused) > 0 {
 		m.t.Errorf("refused %v is not in the prefix through %d, or not ascending", refused, through)
 	}

@@ -19,7 +19,8 @@ type Uplink struct {
 	reload chan struct{}
 
 	// owned by Run
-	after uint64 // sequence number up to which all is settled
+	lanes lanes
+	lane  *lane // the one that batch is from
 	batch *batch
 	body  *body  // of the whole batch, if it is made already
 	ahead *ahead // the next batch, while or since it was made ready
@@ -44,6 +45,7 @@ func New(cfg Config, outbox Outbox) (*Uplink, error) {
 		poster: p,
 		board:  newBoard(cfg.Logger, p.target.where, time.Now),
 		reload: make(chan struct{}, 1),
+		lanes:  newLanes(cfg.Order),
 		wait:   newBackoff(cfg.RetryMin, cfg.RetryMax),
 		pace:   newPace(cfg.BatchBytes, cfg.RetryMin),
 	}, nil
@@ -154,9 +156,10 @@ func (u *Uplink) prove(ctx context.Context) {
 		return
 	}
 	if !ok {
-		u.holdOff(ctx, answer{outcome: blocked, reason: "every line is refused: " + u.batch.last})
-		u.batch, u.wary = nil, true
+		last := u.batch.last
+		u.batch, u.body, u.wary = nil, nil, true
 		u.pace.hopeless()
+		u.holdOff(ctx, answer{outcome: blocked, reason: "every line is refused: " + last})
 		return
 	}
 	a := u.poster.post(ctx, []Entry{e})
@@ -184,7 +187,7 @@ func (u *Uplink) candidate(ctx context.Context) (Entry, bool, error) {
 	return e, ok, nil
 }
 
-// settle is called when the server has taken a line. It ends the prefix up to through; 0 is none.
+// settle is called when the server has taken a line. It ends what lies in the batch's lane up to through; 0 is none.
 func (u *Uplink) settle(ctx context.Context, through uint64, parked []Refused) {
 	u.wary = false
 	u.wait.reset()
@@ -194,9 +197,12 @@ func (u *Uplink) settle(ctx context.Context, through uint64, parked []Refused) {
 	}
 	inner, cancel := withGrace(ctx)
 	defer cancel()
-	if err := u.outbox.Settle(inner, through, parked); err != nil {
+	if err := u.outbox.Settle(inner, u.lane.after, through, parked); err != nil {
 		return // we are stopping; it will be sent again
 	}
-	u.after = through
+	u.lane.after = through
+	if u.batch.done() {
+		u.lanes.took(u.lane)
+	}
 	u.board.parked(parked)
 }

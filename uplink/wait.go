@@ -14,6 +14,7 @@ func (u *Uplink) holdOff(ctx context.Context, a answer) {
 		return
 	}
 	u.batch.trouble()
+	u.lanes.outage()
 	var d time.Duration
 	switch a.outcome {
 	case denied, blocked:
@@ -31,10 +32,9 @@ func (u *Uplink) holdOff(ctx context.Context, a answer) {
 
 // release gives a batch back of which nothing is known but what has been settled.
 func (u *Uplink) release() {
-	r, ok := u.outbox.(Releaser)
-	if ok && u.batch.unknown() {
+	if u.batch.unknown() {
 		u.batch, u.body, u.ahead = nil, nil, nil
-		r.Release()
+		u.outbox.Release()
 	}
 }
 

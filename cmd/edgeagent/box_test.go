@@ -92,6 +92,21 @@ listen = ""
 	}
 }
 
+// mirror adds a second server to the configuration; the first becomes "central".
+func (b *box) mirror(server string) {
+	b.t.Helper()
+	text, err := os.ReadFile(b.config)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	first, rest, _ := strings.Cut(string(text), "[uplink]\n")
+	table, rest, _ := strings.Cut(rest, "[log]")
+	first += "[[uplink]]\nname = \"central\"\n" + table + "[[uplink]]\nname = \"mirror\"\n" + strings.Replace(table, b.server, server, 1)
+	if err := os.WriteFile(b.config, []byte(first+"[log]"+rest), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // start runs the agent until halt.
 func (b *box) start() {
 	b.t.Helper()

@@ -154,12 +154,22 @@ func (c bufferStatsCmd) Run(ctx context.Context, s streams) error {
 	fmt.Fprintf(w, "file\t%s of at most %s\n", kib(st.FileBytes), kib(st.MaxBytes))
 	fmt.Fprintf(w, "in use\t%s\n", kib(st.UsedBytes))
 	fmt.Fprintf(w, "journal\t%d records, %s\n", st.JournalRecords, kib(st.JournalBytes))
-	fmt.Fprintf(w, "queued\t%d points, %s\n", counts.Queued, kib(st.OutboxBytes))
-	fmt.Fprintf(w, "parked\t%d points, %s\n", counts.Parked, kib(st.ParkedBytes))
+	fmt.Fprintf(w, "queued\t%d points, %s\n", st.Outbox, kib(st.OutboxBytes))
+	if len(st.Uplinks) == 0 {
+		fmt.Fprintf(w, "parked\t%d points, %s\n", counts.Parked, kib(st.ParkedBytes))
+	} else {
+		fmt.Fprintf(w, "parked\t%s\n", kib(st.ParkedBytes))
+	}
 	fmt.Fprintf(w, "rejected\t%d messages, %s\n", st.Rejected, kib(st.RejectedBytes))
 	fmt.Fprintf(w, "late\t%d readings kept, %s; %d made room\n", st.SideKept, kib(st.SideBytes), st.SideDropped)
 	fmt.Fprintf(w, "quarantine\t%d records\n", st.Quarantined)
-	fmt.Fprintf(w, "so far\t%d points made: %d uploaded, %d evicted, %d superseded\n", counts.Made(), counts.Uploaded, counts.Evicted, counts.Superseded)
+	if len(st.Uplinks) == 0 {
+		fmt.Fprintf(w, "so far\t%d points made: %d uploaded, %d evicted, %d superseded\n", counts.Made(), counts.Uploaded, counts.Evicted, counts.Superseded)
+	}
+	for _, u := range st.Uplinks {
+		p := u.Points
+		fmt.Fprintf(w, "for %s\t%d points made: %d uploaded, %d queued, %d parked, %d evicted, %d superseded\n", u.Name, p.Made(), p.Uploaded, p.Queued, p.Parked, p.Evicted, p.Superseded)
+	}
 	fmt.Fprintf(w, "floor\t%s\n", cmp.Or(st.Floor, "none"))
 	return w.Flush()
 }

@@ -11,11 +11,12 @@ import (
 
 type bufferParkedCmd struct {
 	configFlag
-	JSON bool `name:"json" help:"Print a JSON list."`
+	Uplink string `help:"Only those that this one of several uplinks has parked." placeholder:"NAME"`
+	JSON   bool   `name:"json" help:"Print a JSON list."`
 }
 
 func (c bufferParkedCmd) Help() string {
-	return `Each point is shown with its number, the time of the refusal and the server's own reason. Works beside a running agent.
+	return `Each point is shown with its number, the time of the refusal and the server's own reason; with several uplinks also with the name of the one whose server refused it. Works beside a running agent.
 
 Example: edgeagent buffer parked -c edgeagent.toml --json`
 }
@@ -25,7 +26,7 @@ func (c bufferParkedCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	req := agent.Request{Action: agent.ActionParked}
+	req := agent.Request{Action: agent.ActionParked, Uplink: c.Uplink}
 	if c.JSON {
 		return askStore(ctx, cfg, s, req, s.out)
 	}
@@ -38,7 +39,11 @@ func (c bufferParkedCmd) Run(ctx context.Context, s streams) error {
 		if line == "" {
 			line = "(no line could be made of it)"
 		}
-		fmt.Fprintf(s.out, "%d  %s  %q\n    %q\n", p.Seq, p.Time, p.Reason, line)
+		of := ""
+		if p.Uplink != "" {
+			of = p.Uplink + "  "
+		}
+		fmt.Fprintf(s.out, "%d  %s  %s%q\n    %q\n", p.Seq, p.Time, of, p.Reason, line)
 	}
 	fmt.Fprintf(s.out, "%d points parked\n", len(list))
 	return nil
@@ -46,14 +51,15 @@ func (c bufferParkedCmd) Run(ctx context.Context, s streams) error {
 
 type bufferRequeueCmd struct {
 	configFlag
-	JSON bool     `name:"json" help:"Print JSON."`
-	All  bool     `help:"All that are parked."`
-	Seqs []uint64 `arg:"" optional:"" name:"seq" help:"Numbers of parked points, as \"buffer parked\" shows them."`
+	JSON   bool     `name:"json" help:"Print JSON."`
+	All    bool     `help:"All that are parked."`
+	Uplink string   `help:"Only those that this one of several uplinks has parked." placeholder:"NAME"`
+	Seqs   []uint64 `arg:"" optional:"" name:"seq" help:"Numbers of parked points, as \"buffer parked\" shows them."`
 }
 
 func (c bufferRequeueCmd) Help() string {
 	return `Puts refused points back at the end of the queue, to be sent again: after the cause at the server is mended. They are the same points as before;
-one that is refused again is parked again. Works beside a running agent. Exit code 1 says that a number is not parked.
+one that is refused again is parked again. With several uplinks a point goes only to those that had it parked. Works beside a running agent. Exit code 1 says that a number is not parked.
 
 Example: edgeagent buffer requeue -c edgeagent.toml --all`
 }
@@ -67,7 +73,7 @@ func (c bufferRequeueCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	var r agent.RequeueResult
-	req := agent.Request{Action: agent.ActionRequeue, Seqs: c.Seqs, All: c.All}
+	req := agent.Request{Action: agent.ActionRequeue, Seqs: c.Seqs, All: c.All, Uplink: c.Uplink}
 	if err := askForAnswer(ctx, cfg, s, req, c.JSON, &r); err != nil {
 		return err
 	}
@@ -75,6 +81,9 @@ func (c bufferRequeueCmd) Run(ctx context.Context, s streams) error {
 		fmt.Fprintf(s.out, "%d points queued again; now %d queued, %d parked\n", r.Requeued, r.Queued, r.Parked)
 		if r.NoLine > 0 {
 			fmt.Fprintf(s.out, "%d points stay parked: no line could be made of them\n", r.NoLine)
+		}
+		if r.Busy > 0 {
+			fmt.Fprintf(s.out, "%d points stay parked: they are on their way to another server just now; ask again\n", r.Busy)
 		}
 	}
 	if len(r.Missing) > 0 {

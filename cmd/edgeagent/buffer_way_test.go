@@ -50,6 +50,38 @@ func TestParkedAndRequeue(t *testing.T) {
 	}
 }
 
+// With two servers each has refused points of its own, shown and asked back by its name.
+func TestParkedOfSeveralUplinks(t *testing.T) {
+	picky, other := newPicky(t), newPicky(t)
+	other.mended.Store(true)
+	b := newBox(t, picky.URL)
+	b.mirror(other.URL)
+	b.start()
+	b.publish("good", 3600, "bad", 3600, "good", 1500)
+	b.await("one to be refused", func(r status.Report) bool {
+		c, m := r.Uplinks["central"].Points, r.Uplinks["mirror"].Points
+		return c.Parked == 1 && c.Uploaded == 1 && m.Uploaded == 2 && c.Balanced && m.Balanced
+	})
+	var list []agent.ParkedPoint
+	b.ask(&list, "parked")
+	if len(list) != 1 || list[0].Uplink != "central" {
+		t.Errorf("parked %+v", list)
+	}
+	b.says(exitDone, []string{"central  ", "1 points parked"}, "parked")
+	b.says(exitDone, []string{"0 points parked"}, "parked", "--uplink", "mirror")
+	b.says(exitFailed, []string{"there is no uplink \"third\"; there is central, mirror"}, "parked", "--uplink", "third")
+	b.says(exitFailed, []string{"0 points queued again", "not parked: 2"}, "requeue", "--uplink", "mirror", "2")
+	b.says(exitDone, []string{"for central", "for mirror", "1 parked"}, "stats")
+	picky.mended.Store(true)
+	b.says(exitDone, []string{"1 points queued again"}, "requeue", "--uplink", "central", "--all")
+	b.await("it to be taken", func(r status.Report) bool {
+		c, m := r.Uplinks["central"].Points, r.Uplinks["mirror"].Points
+		return c.Uploaded == 2 && c.Queued == 0 && m.Uploaded == 2 && c.Balanced && m.Balanced
+	})
+	b.halt()
+	b.says(exitDone, []string{"sound"}, "check")
+}
+
 // Messages that a wrong path refused are read in again with the mended one, beside the running agent and without it.
 func TestReadmitCommand(t *testing.T) {
 	for _, running := range []bool{true, false} {

@@ -1,0 +1,130 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"edgeagent/buffer"
+	"edgeagent/configs"
+	"edgeagent/status"
+	"edgeagent/uplink"
+)
+
+// A link is one uplink and what it sees of the store. None waits for another: each has a goroutine, connections and a back-off
+// of its own.
+type link struct {
+	name   string
+	uplink *uplink.Uplink
+	outbox *outbox
+}
+
+// newLinks makes one for each uplink of the configuration, in its order.
+func (a *Agent) newLinks() error {
+	for i := range a.cfg.Uplinks {
+		u := &a.cfg.Uplinks[i]
+		l := link{name: u.Name, outbox: newOutbox(a.store, u.Name, a.settles, func() int64 { return a.clock.Now().UnixNano() })}
+		c, err := a.uplinkConfig(u)
+		if err != nil {
+			return err
+		}
+		if l.uplink, err = uplink.New(c, l.outbox); err != nil {
+			return fmt.Errorf("uplink %q: %w", u.Name, err)
+		}
+		a.links = append(a.links, l)
+	}
+	return nil
+}
+
+func (a *Agent) uplinkConfig(u *configs.Uplink) (uplink.Config, error) {
+	tlsConfig, err := tlsOf("uplink.tls", u.TLS, a.log)
+	if err != nil {
+		return uplink.Config{}, err
+	}
+	c := uplink.Config{
+		URL:             u.URL,
+		API:             u.API,
+		Org:             u.Org,
+		Bucket:          u.Bucket,
+		Database:        u.Database,
+		RetentionPolicy: u.RetentionPolicy,
+		Username:        u.Username,
+		Password:        secretFile(u.PasswordFile, u.Password),
+		Token:           secretFile(u.TokenFile, u.Token),
+		BatchPoints:     u.BatchPoints,
+		BatchBytes:      int(u.BatchBytes),
+		Gzip:            u.Gzip,
+		Order:           u.Order,
+		Timeout:         u.Timeout.Std(),
+		RetryMin:        u.RetryMin.Std(),
+		RetryMax:        u.RetryMax.Std(),
+		TLS:             tlsConfig,
+		UserAgent:       "edgeagent/" + a.version,
+		Logger:          a.log,
+		Observe:         a.uploads.note,
+	}
+	if len(a.cfg.Uplinks) > 1 {
+		c.Name = u.Name
+	}
+	return c, nil
+}
+
+// inFlight is what is on its way to any server.
+func (a *Agent) inFlight() (all []buffer.InFlight) {
+	for _, l := range a.links {
+		all = append(all, l.outbox.inFlight())
+	}
+	return all
+}
+
+// wake tells every uplink that points have come.
+func (a *Agent) wake() {
+	for _, l := range a.links {
+		l.outbox.wake()
+	}
+}
+
+// runners are the uplinks, by what they are called in errors.
+func (a *Agent) runners() map[string]func(context.Context) error {
+	all := make(map[string]func(context.Context) error)
+	for _, l := range a.links {
+		all["uplink "+l.name] = l.uplink.Run
+	}
+	return all
+}
+
+// linkStatus is the state of one uplink for people.
+func linkStatus(u *uplink.Uplink) status.Uplink {
+	s := u.Status()
+	return status.Uplink{State: s.State, Since: rfc3339(s.Since), LastSuccess: rfc3339(s.LastSuccess),
+		LastError: s.LastError, RetryInS: s.RetryIn.Seconds()}
+}
+
+// A summed is what a summary says of the uplinks: of one the state and the number of queued points, of several each with its name.
+type summed struct{ states, queued any }
+
+func (a *Agent) summed(r status.Report) summed {
+	if len(r.Uplinks) == 0 {
+		return summed{r.Uplink.State, r.Points.Queued}
+	}
+	var states, queued []string
+	for _, l := range a.links {
+		s := r.Uplinks[l.name]
+		states = append(states, l.name+" "+s.Uplink.State)
+		queued = append(queued, fmt.Sprintf("%s %d", l.name, s.Points.Queued))
+	}
+	return summed{strings.Join(states, ", "), strings.Join(queued, ", ")}
+}
+
+// uplinksStatus is the state and the books of each of several uplinks, by name; nil if there is one.
+func (a *Agent) uplinksStatus() map[string]status.UplinkPart {
+	if len(a.links) < 2 {
+		return nil
+	}
+	all := make(map[string]status.UplinkPart)
+	books := a.store.Books()
+	for i, l := range a.links {
+		all[l.name] = status.UplinkPart{Points: pointsStatus(books[i].Points), Uplink: linkStatus(l.uplink)}
+	}
+	return all
+}
