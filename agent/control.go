@@ -32,6 +32,7 @@ type Request struct {
 	DryRun bool     `json:"dry_run,omitempty"` // readmit: only look
 	Late   bool     `json:"late,omitempty"`    // export: late readings instead of points
 	Format string   `json:"format,omitempty"`  // of late readings: FormatJSON, also for "", or FormatLines
+	Loss   float64  `json:"loss,omitempty"`    // advise: the share of readings that may be late
 }
 
 // StoreStats is the store in numbers.
@@ -106,6 +107,12 @@ func (a *Agent) carryOut(ctx context.Context, req Request, out io.Writer) error 
 		return errors.Join(err, writeJSON(out, sum))
 	case ActionCheck, ActionCompact:
 		return a.maintain(ctx, req, out)
+	case ActionAdvise:
+		advice, err := a.advise(ctx, req.Loss)
+		if err != nil {
+			return err
+		}
+		return writeJSON(out, advice)
 	}
 	return look(ctx, a.store, a.cfg, req, out)
 }
@@ -134,6 +141,8 @@ func ControlStopped(ctx context.Context, o Options, req Request, out io.Writer) 
 		return requeueStopped(o, req, out)
 	case ActionReadmit:
 		return readmitStopped(ctx, o, req, out)
+	case ActionAdvise:
+		return adviseStopped(o, req, out)
 	}
 	store, err := buffer.OpenReadOnly(o.store())
 	if err != nil {

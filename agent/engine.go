@@ -45,8 +45,9 @@ type Input struct {
 	Topic    string // tells, where a site is shared, which agent counts what has no sensor
 	Retained bool
 	Known    bool  // a redelivery of a message that is committed or in the batch being built
-	Arrival  int64 // when it came, ns; reading.NoTime, or 0, if that is not known. Nothing but the side output depends on it
+	Arrival  int64 // when it came, ns; reading.NoTime, or 0, if that is not known. Unless the message is Live nothing but the side output depends on it
 	Now      Moment
+	Live     bool // the broker brings it now: it tells how late readings are
 }
 
 // An Engine is the state of the pipeline between decode and commit: it judges readings by the rules of time, keeps the
@@ -82,6 +83,7 @@ type Engine struct {
 	eldest  int64   // no sensor's newest reading is older
 	late    window.Counters
 	held    []held
+	lags    lags
 
 	journal journal
 	batch   batch
@@ -143,6 +145,10 @@ func (e *Engine) Message(in Input) {
 			e.ignored++
 		}
 		return
+	}
+	e.lags.arrival = 0
+	if in.Live && !in.Retained {
+		e.lags.arrival = in.Arrival
 	}
 	e.ledger.Received += own
 	if in.Known {

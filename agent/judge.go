@@ -54,6 +54,9 @@ func (e *Engine) place(r reading.Reading, retained bool, now Moment) {
 		e.arrivalTimed++
 	}
 	s.note(&r, retained, now.Wall)
+	if !e.verdict.others {
+		e.lags.note(&r, s, s.scope.mark.M, now.Trusted)
+	}
 	if e.isLate(r, s.scope) {
 		e.hear(s, r.Time, e.countLate(r, s.scope))
 		return

@@ -15,8 +15,8 @@ const tick = time.Second
 
 // periods are the things done now and then, each at its next time (Up).
 type periods struct {
-	second, health, summary time.Duration
-	clock                   bool // the state of the clock has been looked at
+	second, health, summary, lags time.Duration
+	clock                         bool // the state of the clock has been looked at
 }
 
 // loop is the one owner of the state, until ctx ends or a part reports that it cannot go on.
@@ -53,7 +53,7 @@ func (a *Agent) begin() error {
 	a.checkClock()
 	a.engine.Node.Filters = union(a.engine.Node.Filters, a.filters)
 	a.periods.health = time.Duration(a.cfg.Uplink.HealthInterval)
-	a.periods.summary = summaryEvery
+	a.periods.summary, a.periods.lags = summaryEvery, lagEvery
 	return a.commit()
 }
 
@@ -147,7 +147,7 @@ func (a *Agent) message(d *mqtt.Delivery, m Moment) {
 	}
 	msg := reading.Message{Topic: d.Topic, Payload: d.Payload, Retained: d.Retained, Arrival: d.Arrival.UnixNano()}
 	a.decoder.Decode(msg, &a.result)
-	a.engine.Message(Input{Result: &a.result, Topic: d.Topic, Retained: d.Retained, Known: known, Arrival: msg.Arrival, Now: m})
+	a.engine.Message(Input{Result: &a.result, Topic: d.Topic, Retained: d.Retained, Known: known, Live: true, Arrival: msg.Arrival, Now: m})
 	if known {
 		return
 	}
@@ -176,6 +176,9 @@ func (a *Agent) everySecond(up time.Duration) {
 	a.checkClock()
 	if !a.stalled() { // else readings wait, and the silence is ours
 		a.engine.Idle(a.moment())
+	}
+	if a.engine.lags.tick(up) {
+		a.engine.turnLags()
 	}
 	if every := time.Duration(a.cfg.Uplink.HealthInterval); every > 0 && up >= a.periods.health {
 		a.periods.health = up + every

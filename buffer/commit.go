@@ -54,7 +54,7 @@ func (w *writer) bucket(name string) *bolt.Bucket {
 func (w *writer) apply(b *Batch) error {
 	steps := [...]func(*Batch) error{
 		w.forgetPackets, w.forgetJournal, w.compactJournal, w.putJournal, w.putPackets,
-		w.putMarks, w.putLate, w.putSide, w.putBlobs, w.putInputs,
+		w.putMarks, w.putLate, w.putSide, w.putBlobs, w.putInputs, w.putLags,
 		w.settle, w.putPoints, w.requeue, w.readmit, w.putRejected, w.evict,
 	}
 	for _, step := range steps {

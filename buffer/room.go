@@ -43,6 +43,9 @@ func (s *Store) need(b *Batch) int64 {
 	for i := range b.Points {
 		n += int64(len(b.Points[i].Line)+len(b.Points[i].Series)) + 64
 	}
+	for i := range b.Lags {
+		n += int64(len(b.Lags[i].Data) + 2*len(b.Lags[i].Source) + 2*len(b.Lags[i].Sensor) + partSize)
+	}
 	var raw int64
 	for i := range b.Rejected {
 		raw += int64(len(b.Rejected[i].Payload)+len(b.Rejected[i].Topic)) + maxReason
