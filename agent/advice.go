@@ -135,10 +135,11 @@ func (e *Engine) judged(c *lagCounts) *sketch {
 	return &c.past
 }
 
-// delayFor is the shortest round delay at which at most the share loss is late.
+// delayFor is the shortest round delay at which at most the share loss is late. It is longer than max_future, so that one clock that is as far ahead as is
+// let pass does not make the others late.
 func (e *Engine) delayFor(c *lagCounts, loss float64) time.Duration {
 	most := int64(loss * float64(e.judged(c).total()))
-	d := time.Minute
+	d := (time.Duration(e.rules.MaxFuture) + time.Minute).Truncate(time.Minute)
 	for e.lateCount(c, d) > most && d < longestAdvice {
 		d += roundTo(d)
 	}
