@@ -84,6 +84,7 @@ type Engine struct {
 	late    window.Counters
 	held    []held
 	lags    lags
+	tallies []tally // by source
 
 	journal journal
 	batch   batch
@@ -157,8 +158,8 @@ func (e *Engine) Message(in Input) {
 	}
 	e.elsewhere.Count += all - own
 	if e.rules.Share.Has(in.Topic) {
-		for _, r := range in.Result.Refusals {
-			e.reject(r.Reason)
+		for i := range in.Result.Refusals {
+			e.refuseRecord(&in.Result.Refusals[i])
 		}
 	}
 	if len(rs) > 1 {
@@ -167,8 +168,8 @@ func (e *Engine) Message(in Input) {
 	e.judgeAll(rs, in.Retained, in.Now)
 }
 
-// TooBig counts a message that was cut on the wire.
-func (e *Engine) TooBig(topic string, known bool) {
+// TooBig counts a message that was cut on the wire; source is the one that its topic fits.
+func (e *Engine) TooBig(topic string, known bool, source uint16) {
 	if !e.rules.Share.Has(topic) {
 		e.elsewhere.Count++
 		return
@@ -179,6 +180,7 @@ func (e *Engine) TooBig(topic string, known bool) {
 		return
 	}
 	e.ledger.Rejected[reading.TooBig]++
+	e.tell(source, reading.TooBig, "over max_message_bytes")
 }
 
 func byTime(a, b reading.Reading) int {

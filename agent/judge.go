@@ -14,6 +14,9 @@ func (e *Engine) judge(r reading.Reading, retained bool, now Moment) {
 		e.pass(r, retained, now)
 		return
 	}
+	if int(r.Source) < len(e.tallies) {
+		e.tallies[r.Source].readings++
+	}
 	if r.ArrivalTimed && now.Wall < e.rules.BuildDate {
 		e.reject(reading.Clock)
 		return

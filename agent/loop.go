@@ -142,7 +142,8 @@ func (a *Agent) message(d *mqtt.Delivery, m Moment) {
 		a.commits.unacked(d.Conn, d.PacketID)
 	}
 	if d.TooBig {
-		a.engine.TooBig(d.Topic, known)
+		a.engine.TooBig(d.Topic, known, a.decoder.SourceOf(d.Topic))
+		a.engine.locate(d.Topic, d.Arrival)
 		return
 	}
 	msg := reading.Message{Topic: d.Topic, Payload: d.Payload, Retained: d.Retained, Arrival: d.Arrival.UnixNano()}
@@ -153,6 +154,9 @@ func (a *Agent) message(d *mqtt.Delivery, m Moment) {
 	}
 	if !d.Retained {
 		a.lag.note(msg.Arrival, a.result.Readings)
+	}
+	if a.engine.refusedAny() {
+		a.engine.locate(d.Topic, d.Arrival)
 	}
 	if a.engine.mendable() {
 		a.refused(d)

@@ -30,6 +30,7 @@ func (s Setup) engine() (*Engine, error) {
 	e := NewEngine(s.Rules, encoder, s.Retained)
 	e.shape = s.shape()
 	e.lags = newLags(s.Rules, s.Sources)
+	e.tallies = make([]tally, len(s.Sources))
 	return e, nil
 }
 

@@ -11,7 +11,7 @@ import (
 
 // families are all metrics of a report.
 func families(r Report) []family {
-	return slices.Concat(agentFamilies(r), workFamilies(r.Work), intakeFamilies(r), pointFamilies(r), uplinkFamilies(r))
+	return slices.Concat(agentFamilies(r), workFamilies(r.Work), intakeFamilies(r), pointFamilies(r), uplinkFamilies(r), sourceFamilies(r))
 }
 
 func agentFamilies(r Report) []family {
