@@ -167,7 +167,7 @@ func requeueStopped(o Options, req Request, out io.Writer) error {
 // store is how the store of the configuration is opened.
 func (o Options) store() buffer.Options {
 	s := storeOptions(o.Config, o.Config.Buffer.Dir, o.Logger)
-	s.Check, s.LockTimeout = o.Check, o.LockTimeout
+	s.Check, s.LockTimeout, s.Now = o.Check, o.LockTimeout, o.Clock.Now
 	return s
 }
 

@@ -47,7 +47,7 @@ type Input struct {
 	Known    bool  // a redelivery of a message that is committed or in the batch being built
 	Arrival  int64 // when it came, ns; reading.NoTime, or 0, if that is not known. Unless the message is Live nothing but the side output depends on it
 	Now      Moment
-	Live     bool // the broker brings it now: it tells how late readings are
+	Live     bool // the broker brings it now: it tells how late readings are, and whether the clock was right when it came
 }
 
 // An Engine is the state of the pipeline between decode and commit: it judges readings by the rules of time, keeps the
@@ -73,6 +73,7 @@ type Engine struct {
 	born         int64 // what ends here or before may have been sent by an earlier store
 	floor        int64 // a window that ends here or before is gone, whatever W says
 	base         int64 // W that every new mark starts at: what is closed stays closed when scope changes or sensors expire
+	early        bool  // the message at hand came while the clock was wrong for certain
 	newest       int64 // largest M of all
 	horizon      int64 // nothing later than this ever passes
 	finalized    int64 // windows, since the store began
@@ -147,7 +148,7 @@ func (e *Engine) Message(in Input) {
 		}
 		return
 	}
-	e.lags.arrival = 0
+	e.lags.arrival, e.early = 0, in.Live && in.Arrival < e.rules.BuildDate
 	if in.Live && !in.Retained {
 		e.lags.arrival = in.Arrival
 	}

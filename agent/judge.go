@@ -17,7 +17,7 @@ func (e *Engine) judge(r reading.Reading, retained bool, now Moment) {
 	if int(r.Source) < len(e.tallies) {
 		e.tallies[r.Source].readings++
 	}
-	if r.ArrivalTimed && now.Wall < e.rules.BuildDate {
+	if r.ArrivalTimed && (e.early || now.Wall < e.rules.BuildDate) {
 		e.reject(reading.Clock)
 		return
 	}

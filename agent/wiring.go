@@ -97,6 +97,7 @@ func (a *Agent) newClient() (*mqtt.Client, error) {
 		Unsubscribe:     removed,
 		StatusTopic:     a.cfg.StatusTopic(),
 		Logger:          a.log,
+		Now:             a.clock.Now,
 	}), nil
 }
 
