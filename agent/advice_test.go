@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -163,11 +164,12 @@ func TestSensorsToLookAfter(t *testing.T) {
 		"ahead":      func(int) int64 { return -90*second + rng.Int64N(2*second) },
 		"behind":     func(int) int64 { return hour + rng.Int64N(4*second) },
 		"bulk":       func(i int) int64 { return int64(i%60) * minute },
-		"now and on": func(i int) int64 { return int64(i%40/39) * 2 * hour }, // one reading in 40: no habit
+		"now and on": func(i int) int64 { return int64(i%200/199) * 2 * hour }, // one reading in 200: no habit
 		"few":        func(int) int64 { return 5 * hour },
 	}
 	for i := range 600 {
-		for name, lag := range lagsOf {
+		for _, name := range slices.Sorted(maps.Keys(lagsOf)) { // in one order: the samples are random
+			lag := lagsOf[name]
 			if name == "few" && i >= lagFew-1 {
 				continue
 			}
