@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -59,16 +60,16 @@ func (p *share) UnmarshalText(text []byte) error {
 
 // percent writes a share so that what is not 0 does not look like it.
 func percent(x float64) string {
-	switch p := 100 * x; {
-	case p == 0:
-		return "0 %"
-	case p < 0.001:
+	p, digits := 100*x, 1
+	switch {
+	case p > 0 && p < 0.001:
 		return "<0.001 %"
 	case p < 0.1:
-		return strconv.FormatFloat(p, 'f', 3, 64) + " %"
+		digits = 3
 	case p < 10:
-		return strconv.FormatFloat(p, 'f', 2, 64) + " %"
-	default:
-		return strconv.FormatFloat(p, 'f', 1, 64) + " %"
+		digits = 2
 	}
+	text := strconv.FormatFloat(p, 'f', digits, 64)
+	text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	return cmp.Or(text, "0") + " %"
 }

@@ -25,6 +25,9 @@ func printAdvice(out io.Writer, a *agent.Advice) error {
 		s := &a.Sources[i]
 		fmt.Fprintf(&b, "%-*s%12d%s\n", nameWidth, column(s.Source), s.Readings, spanColumns(s.Timed, s.Lag))
 	}
+	if a.All.Readings > 0 && a.All.Timed == 0 {
+		fmt.Fprintln(&b, "arrivals are not known: the gateway's clock was not trusted (is NTP reachable?)")
+	}
 	printLate(&b, a)
 	printDelay(&b, a)
 	printSensors(&b, a)
@@ -58,7 +61,11 @@ func printLate(b *bytes.Buffer, a *agent.Advice) {
 	for i := range rows {
 		fmt.Fprintf(b, "%-*s", nameWidth, column(rows[i].Source))
 		for _, l := range rows[i].Late {
-			fmt.Fprintf(b, "%7s", strings.TrimSuffix(percent(l.Share), " %"))
+			text := strings.TrimSuffix(percent(l.Share), " %")
+			if rows[i].Readings == 0 {
+				text = "-"
+			}
+			fmt.Fprintf(b, "%7s", text)
 		}
 		fmt.Fprintln(b)
 	}
@@ -66,6 +73,9 @@ func printLate(b *bytes.Buffer, a *agent.Advice) {
 
 // printDelay writes the delay to set, and what the present one does.
 func printDelay(b *bytes.Buffer, a *agent.Advice) {
+	if a.All.Readings == 0 {
+		return
+	}
 	fmt.Fprintf(b, "\nnow      delay = %q: %s of these readings would have been late\n", setting(a.ConfiguredS), atMost(a.ConfiguredShare))
 	if !a.Enough {
 		return
