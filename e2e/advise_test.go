@@ -174,4 +174,3 @@ func TestAdviceNamesClocks(t *testing.T) {
 	t.Log("\n" + text)
 	g.stop()
 }
-
