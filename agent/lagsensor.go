@@ -97,15 +97,11 @@ func (s lagShape) off() bool { return s.steady() && (s.median < -lagAhead || s.m
 // bulk reports whether the sensor delivers readings together that were made one after another.
 func (s lagShape) bulk() bool { return s.known && !s.off() && s.spread > lagBulk }
 
-// ClockOffset is by how much the clock of a sensor is ahead of the gateway's, s, below 0 if it is behind: the median over the last day
+// offset is by how much the clock of the sensor is ahead of the gateway's, s, below 0 if it is behind: the median over the last day
 // or two of event time minus arrival. It is nil while there are too few readings with a time of their own, or if they come so irregularly that
 // their clock cannot be told from their delivery.
-func (e *Engine) ClockOffset(name string) *float64 {
-	s := e.sensors[name]
-	if s == nil {
-		return nil
-	}
-	shape := s.lag.shape()
+func (l *sensorLag) offset() *float64 {
+	shape := l.shape()
 	if !shape.steady() {
 		return nil
 	}
