@@ -158,6 +158,7 @@ func (a *Agent) Run(ctx context.Context) error {
 func (a *Agent) stop(stopIntake func(), intake *sync.WaitGroup, stopSending func(), senders *sync.WaitGroup) error {
 	began := a.up()
 	a.takeAll()
+	a.periods.lags = 0
 	err := a.commit()
 	stopIntake()
 	stopSending()

@@ -21,7 +21,7 @@ func (c Clock) orMachine() Clock {
 // trust is whether the wall clock may be believed: told by the configuration, or found out.
 type trust struct {
 	mode      string // "auto", "trusted", "untrusted"
-	buildDate int64  // ns; a clock before it is wrong
+	buildDate int64  // ns; a clock before it is wrong, and so is one 20 years after it
 }
 
 // of reports whether now may be believed. stored is the last wall-clock time written while the clock was trusted.
@@ -32,5 +32,5 @@ func (t trust) of(now, stored int64, synchronised func() bool) bool {
 	case "untrusted":
 		return false
 	}
-	return now >= t.buildDate && now >= stored && synchronised()
+	return now >= t.buildDate && now >= stored && now <= (Rules{BuildDate: t.buildDate}).horizon() && synchronised()
 }

@@ -8,8 +8,10 @@ import "golang.org/x/sys/unix"
 func synchronised() bool {
 	var t unix.Timex
 	state, err := unix.Adjtimex(&t)
-	if err != nil {
-		return true
-	}
-	return state != unix.TIME_ERROR && t.Status&unix.STA_UNSYNC == 0
+	return disciplined(state, t.Status, err)
+}
+
+// disciplined reads an answer of adjtimex.
+func disciplined(state int, status int32, err error) bool {
+	return err != nil || state != unix.TIME_ERROR && status&unix.STA_UNSYNC == 0
 }

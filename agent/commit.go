@@ -109,6 +109,10 @@ func (a *Agent) write(up time.Duration) (uint64, error) {
 	}
 	a.aliases.fill(b)
 	a.packets.fill(b, a.engine.Record(), up)
+	if len(b.Lags) == 0 && up >= a.periods.lags {
+		a.periods.lags = up + lagEvery
+		a.engine.fillLags(b, int64(a.cfg.Buffer.MaxSize))
+	}
 	b.Settle = b.Settle[:0]
 	for _, s := range c.settles {
 		b.Settle = append(b.Settle, s.settlement)
@@ -147,6 +151,7 @@ func (a *Agent) committed(b *buffer.Batch) {
 	clear(c.rejected)
 	c.rejected, c.rawBytes = c.rejected[:0], 0
 	c.readmitted = nil
+	b.Lags = b.Lags[:0]
 	if points > 0 || b.Requeued.Points > 0 {
 		a.wake()
 	}

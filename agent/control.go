@@ -34,6 +34,7 @@ type Request struct {
 	Late   bool     `json:"late,omitempty"`    // export: late readings instead of points
 	Format string   `json:"format,omitempty"`  // of late readings: FormatJSON, also for "", or FormatLines
 	Uplink string   `json:"uplink,omitempty"`  // parked, requeue: of this uplink; "" all
+	Loss   float64  `json:"loss,omitempty"`    // advise: the share of readings that may be late
 }
 
 // StoreStats is the store in numbers.
@@ -116,6 +117,12 @@ func (a *Agent) carryOut(ctx context.Context, req Request, out io.Writer) error 
 		return errors.Join(err, writeJSON(out, sum))
 	case ActionCheck, ActionCompact:
 		return a.maintain(ctx, req, out)
+	case ActionAdvise:
+		advice, err := a.advise(ctx, req.Loss)
+		if err != nil {
+			return err
+		}
+		return writeJSON(out, advice)
 	}
 	return look(ctx, a.store, a.cfg, req, out)
 }
@@ -144,6 +151,8 @@ func ControlStopped(ctx context.Context, o Options, req Request, out io.Writer) 
 		return requeueStopped(o, req, out)
 	case ActionReadmit:
 		return readmitStopped(ctx, o, req, out)
+	case ActionAdvise:
+		return adviseStopped(o, req, out)
 	}
 	store, err := buffer.OpenReadOnly(o.store())
 	if err != nil {
@@ -170,7 +179,7 @@ func requeueStopped(o Options, req Request, out io.Writer) error {
 // store is how the store of the configuration is opened.
 func (o Options) store() buffer.Options {
 	s := storeOptions(o.Config, o.Config.Buffer.Dir, o.Logger)
-	s.Check, s.LockTimeout = o.Check, o.LockTimeout
+	s.Check, s.LockTimeout, s.Now = o.Check, o.LockTimeout, o.Clock.Now
 	return s
 }
 

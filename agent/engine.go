@@ -45,8 +45,9 @@ type Input struct {
 	Topic    string // tells, where a site is shared, which agent counts what has no sensor
 	Retained bool
 	Known    bool  // a redelivery of a message that is committed or in the batch being built
-	Arrival  int64 // when it came, ns; reading.NoTime, or 0, if that is not known. Nothing but the side output depends on it
+	Arrival  int64 // when it came, ns; reading.NoTime, or 0, if that is not known. Unless the message is Live nothing but the side output depends on it
 	Now      Moment
+	Live     bool // the broker brings it now: it tells how late readings are, and whether the clock was right when it came
 }
 
 // An Engine is the state of the pipeline between decode and commit: it judges readings by the rules of time, keeps the
@@ -72,6 +73,7 @@ type Engine struct {
 	born         int64 // what ends here or before may have been sent by an earlier store
 	floor        int64 // a window that ends here or before is gone, whatever W says
 	base         int64 // W that every new mark starts at: what is closed stays closed when scope changes or sensors expire
+	early        bool  // the message at hand came while the clock was wrong for certain
 	newest       int64 // largest M of all
 	horizon      int64 // nothing later than this ever passes
 	finalized    int64 // windows, since the store began
@@ -82,6 +84,8 @@ type Engine struct {
 	eldest  int64   // no sensor's newest reading is older
 	late    window.Counters
 	held    []held
+	lags    lags
+	tallies []tally // by source
 
 	journal journal
 	batch   batch
@@ -144,6 +148,10 @@ func (e *Engine) Message(in Input) {
 		}
 		return
 	}
+	e.lags.arrival, e.early = 0, in.Live && in.Arrival < e.rules.BuildDate
+	if in.Live && !in.Retained {
+		e.lags.arrival = in.Arrival
+	}
 	e.ledger.Received += own
 	if in.Known {
 		e.ledger.Duplicate += own
@@ -151,8 +159,8 @@ func (e *Engine) Message(in Input) {
 	}
 	e.elsewhere.Count += all - own
 	if e.rules.Share.Has(in.Topic) {
-		for _, r := range in.Result.Refusals {
-			e.reject(r.Reason)
+		for i := range in.Result.Refusals {
+			e.refuseRecord(&in.Result.Refusals[i])
 		}
 	}
 	if len(rs) > 1 {
@@ -161,8 +169,8 @@ func (e *Engine) Message(in Input) {
 	e.judgeAll(rs, in.Retained, in.Now)
 }
 
-// TooBig counts a message that was cut on the wire.
-func (e *Engine) TooBig(topic string, known bool) {
+// TooBig counts a message that was cut on the wire; source is the one that its topic fits.
+func (e *Engine) TooBig(topic string, known bool, source uint16) {
 	if !e.rules.Share.Has(topic) {
 		e.elsewhere.Count++
 		return
@@ -173,6 +181,7 @@ func (e *Engine) TooBig(topic string, known bool) {
 		return
 	}
 	e.ledger.Rejected[reading.TooBig]++
+	e.tell(source, reading.TooBig, "over max_message_bytes")
 }
 
 func byTime(a, b reading.Reading) int {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"edgeagent/reading"
 )
 
 // future is a rig whose clock is not trusted unless the test says so; the wall clock stands at t0.
@@ -150,11 +152,14 @@ func TestUntimedWhileTheClockIsWrong(t *testing.T) {
 	r.live("a", -1, 1)
 	r.counts("a time of its own is not doubted for that", counts{"received": 2, "windowed": 1, "clock": 1})
 	r.now.Wall++
+	early := reading.Result{Readings: []reading.Reading{{Series: "c", Time: 40e9, ArrivalTimed: true}}}
+	r.e.Message(Input{Result: &early, Live: true, Arrival: 40e9, Now: r.now})
+	r.counts("one that waited while the clock was set has a wrong time", counts{"received": 3, "windowed": 1, "clock": 2})
 	r.untimed("b", 1)
 	if got := r.e.arrivalTimed; got != 1 {
 		t.Errorf("arrival-timed %d, want 1", got)
 	}
-	r.counts("at the build's date", counts{"received": 3, "windowed": 1, "late": 1, "clock": 1})
+	r.counts("at the build's date", counts{"received": 4, "windowed": 1, "late": 1, "clock": 2})
 }
 
 func TestTrust(t *testing.T) {
@@ -173,6 +178,8 @@ func TestTrust(t *testing.T) {
 		{"before the build's date", "auto", 999, math.MinInt64, yes, false},
 		{"as late as was stored", "auto", 1500, 1500, yes, true},
 		{"earlier than was stored", "auto", 1499, 1500, yes, false},
+		{"20 years after the build's date", "auto", (Rules{BuildDate: build}).horizon(), 1500, yes, true},
+		{"later than that", "auto", (Rules{BuildDate: build}).horizon() + 1, 1500, yes, false},
 		{"overruled: trusted", "trusted", 0, 1500, no, true},
 		{"overruled: untrusted", "untrusted", 2000, 1500, yes, false},
 	}

@@ -9,7 +9,7 @@ import (
 // health queues one line about the agent itself, unless the clock is wrong for certain: it would land in another year.
 func (a *Agent) health() {
 	m := a.moment()
-	if m.Wall < a.engine.rules.BuildDate {
+	if m.Wall < a.engine.rules.BuildDate || m.Wall > a.engine.horizon {
 		return
 	}
 	a.engine.Health(m.Wall, a.healthFields())

@@ -14,7 +14,10 @@ func (e *Engine) judge(r reading.Reading, retained bool, now Moment) {
 		e.pass(r, retained, now)
 		return
 	}
-	if r.ArrivalTimed && now.Wall < e.rules.BuildDate {
+	if int(r.Source) < len(e.tallies) {
+		e.tallies[r.Source].readings++
+	}
+	if r.ArrivalTimed && (e.early || now.Wall < e.rules.BuildDate) {
 		e.reject(reading.Clock)
 		return
 	}
@@ -54,6 +57,9 @@ func (e *Engine) place(r reading.Reading, retained bool, now Moment) {
 		e.arrivalTimed++
 	}
 	s.note(&r, retained, now.Wall)
+	if !e.verdict.others {
+		e.lags.note(&r, s, s.scope.mark.M, now.Trusted)
+	}
 	if e.isLate(r, s.scope) {
 		e.hear(s, r.Time, e.countLate(r, s.scope))
 		return

@@ -15,8 +15,8 @@ const tick = time.Second
 
 // periods are the things done now and then, each at its next time (Up).
 type periods struct {
-	second, health, summary time.Duration
-	clock                   bool // the state of the clock has been looked at
+	second, health, summary, lags time.Duration
+	clock                         bool // the state of the clock has been looked at
 }
 
 // loop is the one owner of the state, until ctx ends or a part reports that it cannot go on.
@@ -53,7 +53,7 @@ func (a *Agent) begin() error {
 	a.checkClock()
 	a.engine.Node.Filters = union(a.engine.Node.Filters, a.filters)
 	a.periods.health = a.cfg.HealthInterval()
-	a.periods.summary = summaryEvery
+	a.periods.summary, a.periods.lags = summaryEvery, lagEvery
 	return a.commit()
 }
 
@@ -142,17 +142,21 @@ func (a *Agent) message(d *mqtt.Delivery, m Moment) {
 		a.commits.unacked(d.Conn, d.PacketID)
 	}
 	if d.TooBig {
-		a.engine.TooBig(d.Topic, known)
+		a.engine.TooBig(d.Topic, known, a.decoder.SourceOf(d.Topic))
+		a.engine.locate(d.Topic, d.Arrival)
 		return
 	}
 	msg := reading.Message{Topic: d.Topic, Payload: d.Payload, Retained: d.Retained, Arrival: d.Arrival.UnixNano()}
 	a.decoder.Decode(msg, &a.result)
-	a.engine.Message(Input{Result: &a.result, Topic: d.Topic, Retained: d.Retained, Known: known, Arrival: msg.Arrival, Now: m})
+	a.engine.Message(Input{Result: &a.result, Topic: d.Topic, Retained: d.Retained, Known: known, Live: true, Arrival: msg.Arrival, Now: m})
 	if known {
 		return
 	}
 	if !d.Retained {
 		a.lag.note(msg.Arrival, a.result.Readings)
+	}
+	if a.engine.refusedAny() {
+		a.engine.locate(d.Topic, d.Arrival)
 	}
 	if a.engine.mendable() {
 		a.refused(d)
@@ -176,6 +180,9 @@ func (a *Agent) everySecond(up time.Duration) {
 	a.checkClock()
 	if !a.stalled() { // else readings wait, and the silence is ours
 		a.engine.Idle(a.moment())
+	}
+	if a.engine.lags.tick(up) {
+		a.engine.turnLags()
 	}
 	if every := a.cfg.HealthInterval(); every > 0 && up >= a.periods.health {
 		a.periods.health = up + every

@@ -171,7 +171,10 @@ func untaken(rs []reading.Reading, taken []uint64) []reading.Reading {
 func (e *Engine) Readmit(raw *buffer.Raw, res *reading.Result, now Moment) (keep *buffer.Raw, taken bool) {
 	e.refuseUntimed(res)
 	e.takeBack(raw.Refused, int64(len(res.Readings)+len(res.Refusals)))
+	tallies := e.tallies
+	e.tallies = nil // its sources have had it counted when it came
 	e.Message(Input{Result: res, Topic: raw.Topic, Retained: raw.Retained, Arrival: raw.Arrival, Now: now})
+	e.tallies = tallies
 	taken = slices.Contains(e.verdict.turned, false)
 	if e.verdict.refused.Sum() == 0 {
 		return nil, taken

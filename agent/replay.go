@@ -128,7 +128,7 @@ func (r *Replay) Feed(ctx context.Context, in *Recording) error {
 func (r *Replay) message(m reading.Message) {
 	r.since++
 	if len(m.Payload) > int(r.opts.Config.MQTT.MaxMessageBytes) {
-		r.engine.TooBig(m.Topic, false)
+		r.engine.TooBig(m.Topic, false, r.decoder.SourceOf(m.Topic))
 		return
 	}
 	r.decoder.Decode(m, &r.result)

@@ -35,6 +35,7 @@ func (a *Agent) report() status.Report {
 		Lag: status.Lag{P50S: q[0], P95S: q[1], P99S: q[2], MaxS: q[3]},
 		Work: status.Work{Commits: a.commitTime.status(), Uploads: a.uploads.status(), Syncs: syncsPerCommit * a.commitTime.count(),
 			Written: stats.Written},
+		Sources: e.sourcesStatus(),
 	}
 	if conn.Err != nil {
 		r.MQTT.LastError = conn.Err.Error()

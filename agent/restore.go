@@ -15,6 +15,7 @@ type Setup struct {
 	Rules    Rules
 	Identity uplink.Identity
 	Retained func(source uint16) reading.RetainPolicy
+	Sources  []string // names, by index; lags are kept of these
 }
 
 func (s Setup) shape() Shape {
@@ -28,6 +29,8 @@ func (s Setup) engine() (*Engine, error) {
 	}
 	e := NewEngine(s.Rules, encoder, s.Retained)
 	e.shape = s.shape()
+	e.lags = newLags(s.Rules, s.Sources)
+	e.tallies = make([]tally, len(s.Sources))
 	return e, nil
 }
 
@@ -63,7 +66,10 @@ func Restore(store *buffer.Store, setup Setup) (*Restored, error) {
 	if r.Engine, err = setup.engine(); err != nil {
 		return nil, err
 	}
-	return r, r.Engine.restore(store, snap, st)
+	if err := r.Engine.restore(store, snap, st); err != nil {
+		return r, err
+	}
+	return r, r.Engine.restoreLags(store)
 }
 
 // restore takes in all that the store holds.

@@ -12,11 +12,12 @@ import (
 // A sensor is one that the store knows.
 type sensor struct {
 	name  string
-	scope *scope // its own, or the stream's
-	last  int64  // newest event time counted windowed or late
-	saved int64  // last as its mark in the store has it
-	dirty bool   // its mark is in batch.marks
-	heard heard  // for people alone
+	scope *scope     // its own, or the stream's
+	last  int64      // newest event time counted windowed or late
+	saved int64      // last as its mark in the store has it
+	dirty bool       // its mark is in batch.marks
+	heard heard      // for people alone
+	lag   *sensorLag // how late its readings come, by source; nil while none counts
 }
 
 // scopeOf is what governs the series; nil for the first reading of a sensor with a watermark of its own.
@@ -123,6 +124,7 @@ func (e *Engine) forget(s *sensor) {
 		e.journal.release(sc.set.Released())
 		e.base = max(e.base, watermark.Add(sc.mark.W, e.rules.keep()))
 	}
+	e.forgetLags(s)
 	e.batch.dropped = append(e.batch.dropped, s.name)
 	delete(e.sensors, s.name)
 	e.last = nil

@@ -13,14 +13,19 @@ type sensorRow struct {
 	heard      heard
 	last       int64
 	open, late int64
+	lag        sensorLag // of one source; empty if nothing is known
 }
 
-// sensorRows copies out all sensors. Of each 16 bytes are kept for it between times (see heard), and some 150 while it is shown.
+// sensorRows copies out all sensors. Of each 16 bytes are kept for it between times (see heard), and some 280 while it is shown.
 func (e *Engine) sensorRows() []sensorRow {
 	rows := make([]sensorRow, 0, len(e.sensors))
 	for name, s := range e.sensors {
 		s.heard.row = int32(len(rows))
-		rows = append(rows, sensorRow{name: name, heard: s.heard, last: s.last})
+		row := sensorRow{name: name, heard: s.heard, last: s.last}
+		if s.lag != nil {
+			row.lag = *s.lag
+		}
+		rows = append(rows, row)
 	}
 	e.eachScope(func(sc *scope) {
 		sc.set.EachOpen(func(series reading.Series) {
@@ -51,6 +56,7 @@ func sensorTable(rows []sensorRow) []status.Sensor {
 		if !math.IsNaN(n.lag) {
 			list[i].LagS = &n.lag
 		}
+		list[i].ClockOffsetS = r.lag.offset()
 	}
 	return list
 }

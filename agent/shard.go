@@ -53,7 +53,7 @@ func (e *Engine) own(in *Input) int64 {
 // pass lets a reading of another share go by. It vouches for what is held, and is held itself, and it moves event time, all as
 // at the agent that folds it.
 func (e *Engine) pass(r reading.Reading, retained bool, now Moment) {
-	if r.ArrivalTimed && now.Wall < e.rules.BuildDate || retained && e.snapshot(r, e.stream, false) {
+	if r.ArrivalTimed && (e.early || now.Wall < e.rules.BuildDate) || retained && e.snapshot(r, e.stream, false) {
 		return
 	}
 	if !retained {

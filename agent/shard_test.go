@@ -141,7 +141,7 @@ func TestSharesCountRefusalsOnce(t *testing.T) {
 			topic := fmt.Sprint("sensors/", i)
 			r.e.Message(Input{Result: &reading.Result{Refusals: []reading.Refusal{{Reason: reading.Value}}}, Topic: topic, Now: r.now})
 			r.e.Message(Input{Result: &reading.Result{}, Topic: topic, Now: r.now})
-			r.e.TooBig(topic, false)
+			r.e.TooBig(topic, false, 0)
 		}
 		l := r.e.Ledger()
 		refused, tooBig = refused+l.Rejected[reading.Value], tooBig+l.Rejected[reading.TooBig]

@@ -27,15 +27,22 @@ func (e *Engine) reject(reason reading.Reason) {
 
 // judgeAll judges the readings of one message, and notes which were refused.
 func (e *Engine) judgeAll(rs []reading.Reading, retained bool, now Moment) {
-	for _, r := range rs {
+	for i := range rs {
 		before := e.verdict.refused
-		e.judge(r, retained, now)
-		e.verdict.turned = append(e.verdict.turned, e.verdict.refused != before)
+		e.judge(rs[i], retained, now)
+		turned := e.verdict.refused != before
+		if turned {
+			e.tellReading(&rs[i], &before)
+		}
+		e.verdict.turned = append(e.verdict.turned, turned)
 	}
 }
 
 // fresh empties the verdict for the next message.
 func (v *verdict) fresh() { v.refused, v.turned = Rejected{}, v.turned[:0] }
+
+// refusedAny reports whether something of the last message was refused.
+func (e *Engine) refusedAny() bool { return e.verdict.refused != Rejected{} }
 
 // mendable reports whether something of the last message was refused that may be accepted another time. What had no room
 // is not kept: it would only fill a full store further.

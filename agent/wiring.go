@@ -48,7 +48,11 @@ func setupOf(cfg *configs.Config, decoder *reading.Decoder, buildDate time.Time)
 	if cfg.Watermark.Late == "event" {
 		rules.Late = watermark.ByEvent
 	}
-	return Setup{Rules: rules, Identity: identityOf(cfg), Retained: decoder.Retained}
+	setup := Setup{Rules: rules, Identity: identityOf(cfg), Retained: decoder.Retained}
+	for i := range cfg.Sources {
+		setup.Sources = append(setup.Sources, cfg.Sources[i].Name)
+	}
+	return setup
 }
 
 func identityOf(cfg *configs.Config) uplink.Identity {
@@ -93,6 +97,7 @@ func (a *Agent) newClient() (*mqtt.Client, error) {
 		Unsubscribe:     removed,
 		StatusTopic:     a.cfg.StatusTopic(),
 		Logger:          a.log,
+		Now:             a.clock.Now,
 	}), nil
 }
 

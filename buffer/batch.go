@@ -17,6 +17,7 @@ type Batch struct {
 	Inputs    []Input
 	Points    []Point // in output order
 	Rejected  []Raw
+	Lags      []Lag // that have changed
 	Settle    []Settlement
 
 	ClearPackets   bool   // the broker's session is new: forget every packet known before this batch

@@ -108,6 +108,7 @@ func (c *carrier) carry() (err error) {
 		func() error { return c.named(bucketLate) },
 		func() error { return c.named(bucketInputs) },
 		c.packets, c.journal, c.outbox, c.parked, c.rejected, c.side,
+		func() error { return c.extra(bucketLags) },
 	} {
 		if err = step(); err != nil {
 			break
@@ -180,6 +181,16 @@ func (c *carrier) named(bucket string) error {
 	return c.base.named(bucket, func(k, data []byte) error {
 		return c.put(bucket, append([]byte(nil), k...), seal(k, data))
 	}, c.lost)
+}
+
+// extra carries named values that nothing rests on, and that an older schema did not have: what is lost of them is no fault.
+func (c *carrier) extra(bucket string) error {
+	if _, ok := c.base.buckets[bucket]; !ok {
+		return nil
+	}
+	return c.base.named(bucket, func(k, data []byte) error {
+		return c.put(bucket, append([]byte(nil), k...), seal(k, data))
+	}, func(error) error { return nil })
 }
 
 func (c *carrier) packets() error {

@@ -50,7 +50,7 @@ func CheckFile(path string) (badRecords int, err error) {
 
 // badSeals counts the records outside of the small state that fail their checksum.
 func badSeals(tx *bolt.Tx) (n int) {
-	for _, name := range [...]string{bucketOutbox, bucketParked, bucketMarks, bucketLate, bucketInputs, bucketUplinks} {
+	for _, name := range [...]string{bucketOutbox, bucketParked, bucketMarks, bucketLate, bucketInputs, bucketUplinks, bucketLags} {
 		_ = tx.Bucket([]byte(name)).ForEach(func(k, v []byte) error {
 			if _, err := unseal(k, v); err != nil {
 				n++

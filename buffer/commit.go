@@ -56,7 +56,7 @@ func (w *writer) apply(b *Batch) error {
 	w.flights = w.c.flightsOf(b)
 	steps := [...]func(*Batch) error{
 		w.forgetPackets, w.forgetJournal, w.compactJournal, w.putJournal, w.putPackets,
-		w.putMarks, w.putLate, w.putSide, w.putBlobs, w.putInputs,
+		w.putMarks, w.putLate, w.putSide, w.putBlobs, w.putInputs, w.putLags,
 		w.settle, w.sweep, w.putPoints, w.requeue, w.readmit, w.putRejected, w.evict,
 	}
 	for _, step := range steps {

@@ -25,7 +25,8 @@
 //	quarantine  number, part        a record that could not be decoded, with where it came from
 //	uplinks     name                how far an uplink has come, and its books
 //	side        number, part        up to 256 late readings of one commit; the number is that of the first
-//	lags        source, sensor      how late its readings come
+//	lags        source, sensor,     how late its readings come; no sensor for the source as a whole
+//	            part
 //
 // Numbers are big-endian, so that key order is age. Every value ends in a CRC-32C over its logical key and its data,
 // because bbolt has no checksum on its pages. Long values are cut into parts of at most 480 bytes: bbolt never splits a page

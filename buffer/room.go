@@ -48,6 +48,9 @@ func (s *Store) need(b *Batch) int64 {
 		}
 		n += size
 	}
+	for i := range b.Lags {
+		n += int64(len(b.Lags[i].Data) + 2*len(b.Lags[i].Source) + 2*len(b.Lags[i].Sensor) + partSize)
+	}
 	var raw int64
 	for i := range b.Rejected {
 		raw += int64(len(b.Rejected[i].Payload)+len(b.Rejected[i].Topic)) + maxReason

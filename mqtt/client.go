@@ -55,7 +55,7 @@ type State struct {
 func New(cfg Config) *Client {
 	cfg = cfg.withDefaults()
 	return &Client{
-		cfg: cfg, log: cfg.Logger, queue: newQueue(cfg.QueueMessages, cfg.QueueBytes), now: time.Now, open: dial,
+		cfg: cfg, log: cfg.Logger, queue: newQueue(cfg.QueueMessages, cfg.QueueBytes), now: cfg.Now, open: dial,
 		retry:    backoff{min: cfg.RetryMin, max: cfg.RetryMax, random: rand.Float64},
 		changes:  throttle{every: time.Minute, burst: 3},
 		failures: throttle{every: 5 * time.Minute, burst: 1},

@@ -45,7 +45,8 @@ type Config struct {
 
 	RetryMin, RetryMax time.Duration // pauses before a new attempt are random below a bound that grows from Min to Max; 0 is 1 s and 60 s
 
-	Logger *slog.Logger // nil: silence
+	Logger *slog.Logger     // nil: silence
+	Now    func() time.Time // dates arrivals and changes of the connection, with its monotonic part; nil is time.Now
 }
 
 // withDefaults is the configuration with its zero values filled in and its filters unique.
@@ -59,6 +60,9 @@ func (c Config) withDefaults() Config {
 	orElse(&c.RetryMax, time.Minute)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
 	}
 	c.Filters = unique(c.Filters)
 	return c

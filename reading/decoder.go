@@ -2,6 +2,7 @@ package reading
 
 import (
 	"fmt"
+	"math"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -57,6 +58,18 @@ func (d *Decoder) Decode(m Message, res *Result) {
 		}
 	}()
 	d.decode(m, res)
+}
+
+// NoSource is the index of no source: there are never so many.
+const NoSource uint16 = math.MaxUint16
+
+// SourceOf is the index of the first source that takes a topic, NoSource if none does.
+func (d *Decoder) SourceOf(topic string) uint16 {
+	e := d.topic(topic)
+	if len(e.matches) == 0 {
+		return NoSource
+	}
+	return e.matches[0].index
 }
 
 func (d *Decoder) decode(msg Message, res *Result) {

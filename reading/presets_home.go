@@ -4,9 +4,9 @@ package reading
 func homePresets() []Preset {
 	const (
 		tasmota = "https://tasmota.github.io/docs/MQTT/"
-		gen1    = "https://shelly-api-docs.shelly.cloud/gen1/"
-		gen2    = "https://shelly-api-docs.shelly.cloud/gen2/ComponentsAndServices/Mqtt"
-		homie   = "https://homieiot.github.io/specification/"
+		gen1    = "https://shelly-api-docs.shelly.cloud/gen1"
+		gen2    = "https://shelly-api-docs.shelly.cloud/gen2/ComponentsAndServices/Temperature"
+		homie   = "https://homieiot.github.io/specification/spec-core-"
 		hass    = "https://www.home-assistant.io/integrations/mqtt_statestream/"
 		wiren   = "https://github.com/wirenboard/conventions"
 		dz      = "https://wiki.domoticz.com/MQTT"
@@ -29,14 +29,18 @@ func homePresets() []Preset {
 		{"esphome", "https://esphome.io/components/mqtt.html", Rule{Topic: "{node}/sensor/{probe}/state", Format: "text", Sensor: "{node}/{probe}"}},
 		{"espeasy", "https://espeasy.readthedocs.io/en/latest/Controller/C005.html",
 			Rule{Topic: "{unit}/{task}/Temperature", Format: "text", Sensor: "{unit}/{task}"}},
-		{"homie", homie, Rule{Topic: "homie/{device}/{node}/temperature", Format: "text", Sensor: "{device}/{node}"}},
-		{"homie5", homie, Rule{Topic: "homie/5/{device}/{node}/temperature", Format: "text", Sensor: "{device}/{node}"}},
+		{"homie", homie + "v4_0_0/", Rule{Topic: "homie/{device}/{node}/temperature", Format: "text", Sensor: "{device}/{node}"}},
+		{"homie5", homie + "v5_0_0/", Rule{Topic: "homie/5/{device}/{node}/temperature", Format: "text", Sensor: "{device}/{node}"}},
 
 		{"home-assistant", hass, Rule{Topic: "homeassistant/sensor/{entity}_temperature/state", Format: "text", Sensor: "{entity}_temperature"}},
 		{"home-assistant-climate", hass, Rule{Topic: "homeassistant/climate/{entity}/current_temperature", Format: "text", Sensor: "{entity}"}},
 		{"wirenboard", wiren, Rule{Topic: "/devices/{device}/controls/Temperature", Format: "text", Sensor: "{device}/Temperature"}},
 		// 1-Wire: every control is a thermometer
 		{"wirenboard-w1", wiren, Rule{Topic: "/devices/wb-w1/controls/{probe}", Format: "text", Sensor: "wb-w1/{probe}"}},
+
+		// two thermistors make atmp; the compensated one is off unless it is asked for
+		{"airgradient", "https://github.com/airgradienthq/arduino/blob/master/docs/local-server.md",
+			Rule{Topic: "airgradient/readings/{serial}", Value: "atmp", Sensor: "{serial}"}},
 
 		// one topic for everything: only types whose first value is a temperature
 		{"domoticz", dz, Rule{Topic: "domoticz/out", Each: "[dtype=Temp]|[dtype=Temp + Humidity]|[dtype=Temp + Humidity + Baro]|[dtype=Temp + Baro]",

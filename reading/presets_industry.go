@@ -3,17 +3,17 @@ package reading
 // industryPresets are gateways and clouds of industry.
 func industryPresets() []Preset {
 	const (
-		neuron    = "https://docs.emqx.com/en/neuron/latest/configuration/north-apps/mqtt/api.html"
-		sparkplug = "https://sparkplug.eclipse.org/specification/"
+		neuron    = "https://docs.emqx.com/en/neuron/v2.10/configuration/north-apps/mqtt/api.html"
+		sparkplug = "https://github.com/eclipse-sparkplug/sparkplug/blob/master/specification/src/main/asciidoc/chapters/Sparkplug_6_Payloads.adoc"
 	)
 	return []Preset{
 		{"victron", "https://github.com/victronenergy/dbus-mqtt",
 			Rule{Topic: "N/{portal}/temperature/{instance}/Temperature", Value: "value", Sensor: "{portal}/{instance}"}},
-		{"advantech-wise", "https://www.advantech.com/en/products/wireless-i-o-modules-wise-4000",
+		{"advantech-wise", "https://www.digikey.no/htmldatasheets/production/3082294/0/0/1/adam-6266-b.html",
 			Rule{Topic: "Advantech/{mac}/data", Value: "ai{ch}", Sensor: "{mac}/ai{ch}", Time: "t", Reject: []float64{9999.9999}}},
-		{"king-pigeon", "https://www.iot-solution.com/", Rule{Each: "sensorDatas[flag=TEMP]", Value: "value", Time: "$.time"}},
+		{"king-pigeon", "https://bliiot.com/article/data-acquisition-gateway-i00140i1.html", Rule{Each: "sensorDatas[flag=TEMP]", Value: "value", Time: "$.time"}},
 		// the shape of D, and so value and scale, are the user's
-		{"teltonika", "https://wiki.teltonika-networks.com/view/RUT950_Data_to_Server", Rule{Value: "D[0]", Sensor: "{MAC}", Time: "TS"}},
+		{"teltonika", "https://wiki.teltonika-gps.com/view/Template:Networking_rutXxx_manual_data_to_server", Rule{Value: "D[0]", Sensor: "{MAC}", Time: "TS"}},
 		// GEOJSON; value is the name of the user's column
 		{"campbell", "https://help.campbellsci.com/datalogger-api/mqtt/json_data_formats.html",
 			Rule{Topic: "cs/v2/data/{logger...}/{table}", Each: "properties.observations.{ts}", ColumnsPath: "properties.observationNames",

@@ -3,11 +3,11 @@ package reading
 // lorawanPresets are network servers; what is inside an uplink, the codec of the device decides.
 func lorawanPresets() []Preset {
 	const (
-		cs4       = "https://www.chirpstack.io/docs/chirpstack/integrations/events.html"
-		cs3       = "https://www.chirpstack.io/application-server/integrations/events/"
-		things    = "https://www.thethingsindustries.com/docs/integrations/other-integrations/mqtt/"
+		cs4       = "https://github.com/chirpstack/chirpstack/blob/master/api/proto/integration/integration.proto"
+		cs3       = "https://github.com/brocaar/chirpstack-api/blob/4b2fcccf1796cd4e0edc08682435a1593573604f/protobuf/as/integration/integration.proto"
+		things    = "https://www.thethingsindustries.com/docs/the-things-stack/concepts/data-formats/"
 		milesight = "https://github.com/Milesight-IoT/SensorDecoders"
-		dragino   = "https://wiki.dragino.com/"
+		dragino   = "https://github.com/dragino/dragino-end-node-decoder"
 		up        = "application/{app}/device/{eui}/event/up"
 		ttsUp     = "v3/{app}/devices/{device}/up"
 		decoded   = "uplink_message.decoded_payload."

@@ -15,7 +15,7 @@ func radioPresets() []Preset {
 		{"zigbee2mqtt-attribute", z2m, Rule{Topic: "zigbee2mqtt/{device...}/temperature", Format: "text", Sensor: "{device}"}},
 
 		// raw advertisements in hex, or decoded by the gateway
-		{"ruuvi", "https://docs.ruuvi.com/gw-data-formats/mqtt",
+		{"ruuvi", "https://github.com/ruuvi/docs/blob/master/data-formats/README.md",
 			Rule{Topic: "ruuvi/{gw}/{tag}", Format: "ruuvi", Value: "temperature", Sensor: "{tag}", Time: "ts|gwts"}},
 
 		// OpenMQTTGateway and Theengs Gateway; tempf is the same reading
@@ -23,6 +23,9 @@ func radioPresets() []Preset {
 		{"openmqttgateway-ble-probes", omg, Rule{Topic: "home/{gw}/BTtoMQTT/{mac}", Value: "tempc{n}", Sensor: "{mac}/{n}", Max: &grill}},
 		{"openmqttgateway-ds1820", "https://docs.openmqttgateway.com/use/sensors.html",
 			Rule{Topic: "home/{gw}/CLIMAtoMQTT/ds1820/{addr}", Value: "temp", Sensor: "{addr}", Unit: "unit"}},
+
+		{"openmqttgateway-rtl_433", "https://docs.openmqttgateway.com/use/rf.html",
+			Rule{Topic: "home/{gw}/RTL_433toMQTT/{device...}", Value: "temperature_C", Sensor: "{model}/{channel|id}/{id}"}},
 
 		// many models have no channel: their id is there twice
 		{"rtl_433", rtl, Rule{Topic: "rtl_433/{host}/events", Value: "temperature_C", Sensor: "{model}/{channel|id}/{id}", Time: "time"}},

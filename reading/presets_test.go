@@ -150,7 +150,7 @@ func TestPresetFaults(t *testing.T) {
 		want string
 	}{
 		{Rule{Preset: "zigbee2mqqt"}, `preset: "zigbee2mqqt": one of zigbee2mqtt, zigbee2mqtt-attribute is allowed`},
-		{Rule{Preset: "nokia", Topic: "a/{b}"}, `one of advantech-wise, aws-shadow, `},
+		{Rule{Preset: "nokia", Topic: "a/{b}"}, `one of advantech-wise, airgradient, `},
 		{Rule{Preset: "csv"}, "topic: missing: preset csv leaves it to you"},
 		{Rule{Preset: "text", Topic: "a/b"}, "sensor: required, since the topic has no {capture}"},
 		{Rule{Preset: "tasmota", Topic: "tele/+/SENSOR"}, "name {device} in the topic too, or give a sensor"},

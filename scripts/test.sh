@@ -3,8 +3,8 @@
 # says what is missing, and the tests that need it skip (with CI=true a skipped test is a failure).
 #
 #   scripts/test.sh           everything
-#   scripts/test.sh --quick   without race detector, ARM emulation and cross-building
-#   scripts/test.sh --long    with the soak tests at full length (EDGEAGENT_LONG=1), and all packages as ARMv6
+#   scripts/test.sh --quick   without race detector, fuzzing, ARM emulation and cross-building
+#   scripts/test.sh --long    with the soak tests at full length (EDGEAGENT_LONG=1), all packages as ARMv6, and ten minutes of each fuzz target
 #
 # The last line sums up the tests; a step that failed and is no test counts as one failure. Exits 1 on any failure.
 set -uo pipefail
@@ -16,10 +16,11 @@ arm_packages="./window ./watermark ./reading ./configs ./buffer ./agent ./sim ./
 quick=
 long=
 timeout=10m # of the tests of one package
+fuzz_time=5s # of each fuzz target
 for arg in "$@"; do
   case $arg in
     --quick) quick=1 ;;
-    --long) long=1; export EDGEAGENT_LONG=1 timeout=5h ;;
+    --long) long=1; export EDGEAGENT_LONG=1 timeout=5h fuzz_time=10m ;;
     *) echo "test.sh: unknown argument $arg (known: --quick, --long)" >&2; exit 2 ;;
   esac
 done
@@ -115,6 +116,18 @@ typed_atomics() {
 
 staticcheck() { go tool -modfile=scripts/tools/go.mod staticcheck ./...; }
 
+# fuzz runs every fuzz target for a while from its seeds and committed finds. A find fails, and is left in testdata/fuzz to be committed with its fix.
+fuzz() {
+  local name bad=
+  go test -c -fuzz=Fuzz -o "$work/fuzz.test" ./reading || return
+  for name in $(cd reading && "$work/fuzz.test" -test.list '^Fuzz'); do
+    (cd reading && "$work/fuzz.test" -test.run '^$' -test.fuzz "^$name\$" -test.fuzztime "$fuzz_time" -test.fuzzcachedir "$work/fuzzcache") >"$work/fuzz" 2>&1 ||
+      { tail -30 "$work/fuzz"; bad=1; }
+    echo "$name: $(grep -o 'execs: [0-9]*' "$work/fuzz" | tail -1) in $fuzz_time"
+  done
+  [ -z "$bad" ] && [ -n "$name" ]
+}
+
 # register_arm lets the kernel start ARM programs, so that programs under test can start themselves again. Where that
 # is not allowed, tests put $EDGEAGENT_TEST_EXEC in front of their children.
 register_arm() { # EMULATOR
@@ -167,6 +180,7 @@ else
   else
     step "tests" tests ./...
   fi
+  step "fuzzing" fuzz
   if qemu=$(emulator); then
     register_arm "$qemu"
     step "tests as ARMv6" arm_tests $arm_packages

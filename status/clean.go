@@ -69,6 +69,7 @@ func (r Report) tidy() Report {
 	}
 	r.Ledger.Rejected = rejected
 	r.Uplinks, r.Work = tidyUplinks(r.Uplinks), r.Work.tidy()
+	r.Sources = r.tidySources()
 	return r
 }
 

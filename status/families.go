@@ -12,7 +12,7 @@ import (
 // families are all metrics of a report.
 func families(r Report) []family {
 	oldest := gaugeTime("oldest_queued_window_timestamp_seconds", "End of the oldest window that waits; NaN if none does.", r.Buffer.Oldest)
-	return slices.Concat(agentFamilies(r), workFamilies(r.Work), intakeFamilies(r), r.ofUplinks(pointFamilies), []family{oldest}, r.ofUplinks(uplinkFamilies))
+	return slices.Concat(agentFamilies(r), workFamilies(r.Work), intakeFamilies(r), r.ofUplinks(pointFamilies), []family{oldest}, r.ofUplinks(uplinkFamilies), sourceFamilies(r))
 }
 
 func agentFamilies(r Report) []family {

@@ -28,6 +28,8 @@ type Report struct {
 	Uplinks map[string]UplinkPart `json:"uplinks,omitempty"`
 	Lag     Lag                   `json:"lag"`
 	Work    Work                  `json:"work"`
+
+	Sources map[string]SourceTable `json:"sources"` // by name, all of the configuration
 }
 
 // An UplinkPart is one of several uplinks: its own identity of points, and its state.

@@ -32,6 +32,7 @@ func (r Report) parts() []part {
 		{"store", r.Buffer.words(r.StoreResets)},
 		{"lag", []string{fmt.Sprintf("median %s, 95 %% within %s, 99 %% within %s", span(r.Lag.P50S), span(r.Lag.P95S),
 			span(r.Lag.P99S)), "largest " + span(r.Lag.MaxS)}},
+		{"refused", r.refused()},
 		{"beside", r.beside()},
 	}...)
 }

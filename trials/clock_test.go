@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -20,7 +19,16 @@ import (
 )
 
 // A clock is the machine's with its wall clock stepped by whole seconds, as by a person or NTP: elapsed time goes on.
-type clock struct{ offset atomic.Int64 }
+type clock struct {
+	offset   atomic.Int64 // s
+	unsynced atomic.Bool  // the kernel does not call it disciplined
+}
+
+// set has the wall clock show s seconds after the Unix epoch now.
+func (c *clock) set(s int64, synced bool) {
+	c.unsynced.Store(!synced)
+	c.offset.Store(s - time.Now().Unix())
+}
 
 // now steps the wall clock within a Time and leaves its monotonic part, which no function of package time does: the first
 // word of a Time with both parts has the seconds since 1885 above 30 bits of nanoseconds.
@@ -56,13 +64,19 @@ func (l *safeLog) Write(p []byte) (int, error) {
 // runInside runs the agent in this process, by a clock of the test's, until the end of the test or until stop is called.
 func runInside(t *testing.T, c config, clk *clock) (a *agent.Agent, stop func()) {
 	t.Helper()
-	cfg, err := configs.Parse("trial.toml", []byte(c.text(t.TempDir())), func(string) (string, bool) { return "", false })
+	return runIn(t, t.TempDir(), c, clk)
+}
+
+// runIn is runInside with its store in a folder.
+func runIn(t *testing.T, dir string, c config, clk *clock) (a *agent.Agent, stop func()) {
+	t.Helper()
+	cfg, err := configs.Parse("trial.toml", []byte(c.text(dir)), func(string) (string, bool) { return "", false })
 	if err != nil {
 		t.Fatal(err)
 	}
 	log := &safeLog{}
-	a, err = agent.Open(agent.Options{Config: cfg, BuildDate: time.Unix(t0, 0), Logger: slog.New(slog.NewTextHandler(log, nil)),
-		Clock: agent.Clock{Now: clk.now, Synchronised: func() bool { return true }}})
+	a, err = agent.Open(agent.Options{Config: cfg, BuildDate: time.Unix(t0, 0).AddDate(0, 0, -1), Logger: slog.New(slog.NewTextHandler(log, nil)),
+		Clock: agent.Clock{Now: clk.now, Synchronised: func() bool { return !clk.unsynced.Load() }}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,16 +158,13 @@ func TestF2Suspended(t *testing.T) {
 	t.Parallel()
 	l := newLine(t, testbed.MosquittoOptions{})
 	l.mqtt = "keep_alive = \"1s\"\n"
-	l.server.answer(func(n int, _ []string) int {
-		if n == 1 {
-			return http.StatusServiceUnavailable
-		}
-		return http.StatusNoContent
-	})
+	l.server.refuse(true)
 	l.up()
 	l.windows(0, 1)
 	l.at("s1", 900, 20)
+	testbed.WaitFor(t, soon, "the upload to wait", func() bool { return l.server.requests() > 1 })
 	l.Signal(syscall.SIGSTOP)
+	l.server.refuse(false)
 	l.at("s1", 901, 21)           // into an open window
 	l.at("s2", 10, 99)            // late
 	<-time.After(3 * time.Second) // the broker bears half of that

@@ -50,6 +50,7 @@ type cli struct {
 	Simulate simulateCmd `cmd:"" help:"Publish as a fleet of sensors would, for testing."`
 	Check    checkCmd    `cmd:"" help:"Check the configuration and print it with defaults, secrets hidden."`
 	Status   statusCmd   `cmd:"" help:"Ask the running agent how it is."`
+	Advise   adviseCmd   `cmd:"" help:"Say how late readings come, and which delay that calls for."`
 	Buffer   bufferCmd   `cmd:"" help:"Look after the store: what is in it, out and in again, and mending."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 
