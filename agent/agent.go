@@ -32,6 +32,7 @@ type Options struct {
 	Check       buffer.CheckFunc // of the store after an unclean stop; nil: not at all
 	LockTimeout time.Duration    // how long to wait for another process to let go of the store; 0 is 5 s
 	MemoryLimit int64            // of the process, bytes: remembered readings take at most half of it; 0 is none
+	Recent      func() []string  // the last lines of the log, for whoever asks by the control socket; nil: none
 }
 
 // An Agent is a running pipeline from broker to server. Open makes it, Run runs it once, and Run's end closes it.
@@ -53,7 +54,8 @@ type Agent struct {
 	asks    chan ask
 	uploads uploads
 	upkeep  sync.Mutex // held while the store is checked or compacted: one at a time
-	alone   bool       // no loop runs: the one goroutine there is owns the state
+	recent  func() []string
+	alone   bool // no loop runs: the one goroutine there is owns the state
 
 	// of the loop
 	result     reading.Result
@@ -67,6 +69,7 @@ type Agent struct {
 	history    history
 	commitTime latency
 	periods    periods
+	summaries  summaries
 	trusted    bool
 	filters    []string
 }
@@ -75,7 +78,7 @@ type Agent struct {
 // operator's to mend: a locked store, a folder that cannot be written, a certificate that cannot be read.
 func Open(o Options) (*Agent, error) {
 	a := &Agent{cfg: o.Config, version: o.Version, log: o.Logger, clock: o.Clock.orMachine(),
-		trust: trust{o.Config.Gateway.Clock, o.BuildDate.UnixNano()}, queries: make(chan chan<- status.Report), asks: make(chan ask)}
+		trust: trust{o.Config.Gateway.Clock, o.BuildDate.UnixNano()}, queries: make(chan chan<- status.Report), asks: make(chan ask), recent: o.Recent}
 	a.start = a.clock.Now()
 	cfg := o.Config
 	var err error

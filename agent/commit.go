@@ -13,7 +13,8 @@ import (
 const (
 	commitRetryMin = time.Second
 	commitRetryMax = 15 * time.Second
-	commitWarn     = time.Minute // a refusing disk is told again so often
+	commitWarn     = time.Minute // a refusing disk is told again after so long, then after twice as long, and so on
+	commitWarnMost = time.Hour   // up to this
 )
 
 // rejectedPerCommit bounds the raw messages kept with one commit, so that a flood of bad ones does not swell it.
@@ -33,11 +34,12 @@ type commits struct {
 	requeue    []uint64             // parked points asked back; only for the commit at hand
 	requeueAll bool
 
-	err      error
-	retryAt  time.Duration // Up
-	pause    time.Duration
-	warnedAt time.Duration
-	swallow  int
+	err     error
+	retryAt time.Duration // Up
+	pause   time.Duration
+	warnAt  time.Duration // Up, from when it may be told again
+	warnIn  time.Duration
+	swallow int
 }
 
 func (c *commits) failing() bool { return c.err != nil }
@@ -161,11 +163,15 @@ func (a *Agent) commitFailed(err error, up time.Duration) {
 	c.err = err
 	c.pause = min(max(2*c.pause, commitRetryMin), commitRetryMax)
 	c.retryAt = a.up() + c.pause
-	if !first && up-c.warnedAt < commitWarn {
+	if !first && up < c.warnAt {
 		c.swallow++
 		return
 	}
-	c.warnedAt = up
+	if first {
+		c.warnIn = commitWarn / 2
+	}
+	c.warnIn = min(2*c.warnIn, commitWarnMost)
+	c.warnAt = up + c.warnIn
 	a.log.Warn("store: cannot write; readings stay unacknowledged at the broker, uploads go on", "error", err,
 		"waiting", a.pace.messages, "repeated", c.swallow)
 	c.swallow = 0

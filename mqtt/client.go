@@ -57,8 +57,8 @@ func New(cfg Config) *Client {
 	return &Client{
 		cfg: cfg, log: cfg.Logger, queue: newQueue(cfg.QueueMessages, cfg.QueueBytes), now: time.Now, open: dial,
 		retry:    backoff{min: cfg.RetryMin, max: cfg.RetryMax, random: rand.Float64},
-		changes:  throttle{every: time.Minute, burst: 3},
-		failures: throttle{every: 5 * time.Minute, burst: 1},
+		changes:  throttle{every: time.Minute, most: time.Hour, burst: 3},
+		failures: throttle{every: 5 * time.Minute, most: 6 * time.Hour, burst: 1},
 	}
 }
 

@@ -1,0 +1,78 @@
+package agent
+
+import (
+	"time"
+
+	"edgeagent/status"
+)
+
+// How often the log sums up, and how seldom it may while nothing comes in, nothing goes out and nothing changes.
+const (
+	summaryEvery = 5 * time.Minute
+	summaryMost  = time.Hour
+)
+
+// A pulse is what tells one summary from the next: while it stays the same, another says nothing new.
+type pulse struct {
+	received, uploaded int64
+	broker, trusted    bool
+	uplink, store      string
+}
+
+// summaries is when the log sums up.
+type summaries struct {
+	last pulse
+	in   time.Duration // how long after the last one the next comes, if the pulse stays the same
+	at   time.Duration // Up, of that
+}
+
+// due reports whether a summary is to be written: always when something has happened, else ever less often.
+func (s *summaries) due(p pulse, up time.Duration) bool {
+	switch {
+	case p != s.last || s.in == 0:
+		s.in = summaryEvery
+	case up < s.at:
+		return false
+	default:
+		s.in = min(2*s.in, summaryMost)
+	}
+	s.last, s.at = p, up+s.in
+	return true
+}
+
+// summary logs what a technician asks first: is the broker there, since when is the uplink down and why, how much waits, is the
+// clock right.
+func (a *Agent) summary() {
+	r := a.report()
+	p := pulse{r.Ledger.Received, r.Points.Uploaded, r.MQTT.Connected, r.Clock.Trusted, r.Uplink.State, r.Buffer.Error}
+	if a.summaries.due(p, a.up()) {
+		a.log.Info("summary", words(r)...)
+	}
+}
+
+// words is a report in one line.
+func words(r status.Report) []any {
+	all := []any{"broker", word(r.MQTT.Connected, "connected", "away")}
+	all = add(all, "broker_since", r.MQTT.Since)
+	all = add(all, "broker_error", r.MQTT.LastError)
+	all = append(all, "uplink", r.Uplink.State)
+	all = add(all, "uplink_since", r.Uplink.Since)
+	all = add(all, "uplink_error", r.Uplink.LastError)
+	all = append(all, "queued", r.Points.Queued, "clock", word(r.Clock.Trusted, "trusted", "NOT TRUSTED"))
+	all = add(all, "store_error", r.Buffer.Error)
+	var rejected int64
+	for _, n := range r.Ledger.Rejected {
+		rejected += n
+	}
+	return append(all, "received", r.Ledger.Received, "late", r.Ledger.Late, "rejected", rejected,
+		"open_windows", r.Windows.Open, "watermark", r.Watermark.Value, "store_bytes", r.Buffer.Bytes,
+		"books", word(r.Ledger.Balanced && r.Points.Balanced, "balance", "DO NOT BALANCE"))
+}
+
+// add adds what is there.
+func add(all []any, key, value string) []any {
+	if value == "" {
+		return all
+	}
+	return append(all, key, value)
+}
