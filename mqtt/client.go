@@ -44,6 +44,7 @@ type Client struct {
 type State struct {
 	Connected  bool
 	Subscribed bool      // every filter is granted on this connection
+	Refused    []string  // filters that the broker has not granted, as of its last answer on this connection
 	Since      time.Time // of the last change of Connected; the zero time before the first connection
 	Broker     string    // the present one, or the last; without credentials
 	Err        error     // why there is no connection now; nil while Connected
