@@ -66,7 +66,7 @@ func identityOf(cfg *configs.Config) uplink.Identity {
 
 func (a *Agent) newClient() (*mqtt.Client, error) {
 	m := a.cfg.MQTT
-	tlsConfig, err := tlsOf("mqtt.tls", m.TLS, a.log)
+	tlsConfig, err := TLSOf("mqtt.tls", m.TLS, a.log)
 	if err != nil {
 		return nil, err
 	}
@@ -97,12 +97,21 @@ func (a *Agent) newClient() (*mqtt.Client, error) {
 }
 
 func (a *Agent) newUplink() (*uplink.Uplink, error) {
-	u := a.cfg.Uplink
-	tlsConfig, err := tlsOf("uplink.tls", u.TLS, a.log)
+	cfg, err := UplinkOf(a.cfg.Uplink, a.version, a.log)
 	if err != nil {
 		return nil, err
 	}
-	return uplink.New(uplink.Config{
+	cfg.Observe = a.uploads.note
+	return uplink.New(cfg, a.outbox)
+}
+
+// UplinkOf is what the uplink package is told of a server of the configuration.
+func UplinkOf(u configs.Uplink, version string, log *slog.Logger) (uplink.Config, error) {
+	tlsConfig, err := TLSOf("uplink.tls", u.TLS, log)
+	if err != nil {
+		return uplink.Config{}, err
+	}
+	return uplink.Config{
 		URL:             u.URL,
 		API:             u.API,
 		Org:             u.Org,
@@ -119,10 +128,9 @@ func (a *Agent) newUplink() (*uplink.Uplink, error) {
 		RetryMin:        u.RetryMin.Std(),
 		RetryMax:        u.RetryMax.Std(),
 		TLS:             tlsConfig,
-		UserAgent:       "edgeagent/" + a.version,
-		Logger:          a.log,
-		Observe:         a.uploads.note,
-	}, a.outbox)
+		UserAgent:       "edgeagent/" + version,
+		Logger:          log,
+	}, nil
 }
 
 // trimSecret takes the line end off that editors leave in secret files.

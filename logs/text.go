@@ -96,3 +96,7 @@ func cut(s string, n int) string {
 	}
 	return s[:n] + "…"
 }
+
+// Clean is foreign text made safe to show in one line: what could end a line or change a terminal is escaped, and what is longer than n
+// bytes is cut.
+func Clean(s string, n int) string { return clean(s, n) }

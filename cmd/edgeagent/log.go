@@ -12,3 +12,6 @@ import (
 func newLogger(c configs.Log, w io.Writer, recent *logs.Ring) *slog.Logger {
 	return logs.New(w, logs.Options{Level: c.Level, JSON: c.Format == "json", Style: logs.StyleOf(w), Recent: recent})
 }
+
+// quietLogger is for parts whose errors say all there is to say.
+func quietLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
