@@ -99,7 +99,7 @@ func (c clock) told(worst offset) string {
 	}
 	if n := len(c.devices); n > 0 {
 		sorted := slices.Sorted(slices.Values(c.devices))
-		fmt.Fprintf(&b, "; the times of %d readings are %s in the middle", n, distance(sorted[n/2]))
+		fmt.Fprintf(&b, "; readings are %s (median of %d)", distance(sorted[n/2]), n)
 	}
 	if c.zone != "UTC" {
 		fmt.Fprintf(&b, "; the time zone set here (%s) does not matter", c.zone)
@@ -110,10 +110,10 @@ func (c clock) told(worst offset) string {
 // distance says how far something is ahead or behind.
 func distance(ahead time.Duration) string {
 	switch {
+	case ahead.Abs() < time.Second:
+		return "on time"
 	case ahead < 0:
 		return span(-ahead) + " behind"
-	case ahead < time.Second:
-		return "now"
 	}
 	return span(ahead) + " ahead"
 }

@@ -55,7 +55,7 @@ func judgeServer(s server, now time.Time) Report {
 		return Report{fail(reach, "name files that are there and can be read", "%v", s.err)}
 	}
 	said := "answers"
-	if p.Version != "" {
+	if p.Version != "" && p.Version != "unknown" {
 		said = "answers: InfluxDB " + p.Version
 	}
 	r := judgeChain(s.check("tls"), p.Where, chain{certs: p.Chain, loose: s.loose}, now)

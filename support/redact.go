@@ -57,12 +57,15 @@ func (r Redactor) Hide(text string) string {
 	text = inHeader.ReplaceAllString(text, "$1 "+hidden)
 	return inKey.ReplaceAllStringFunc(text, func(found string) string {
 		m := inKey.FindStringSubmatch(found)
-		if reference.MatchString(m[2]) || m[2] == `""` || m[2] == hidden {
+		if reference.MatchString(m[2]) || plain[m[2]] {
 			return found
 		}
 		return m[1] + hidden
 	})
 }
+
+// plain are values that hide nothing.
+var plain = map[string]bool{`""`: true, hidden: true, "true": true, "false": true, `"(hidden)"`: true}
 
 // reference is a value that says where a secret comes from, not what it is.
 var reference = regexp.MustCompile(`^"?\$\{[A-Za-z_][A-Za-z0-9_]*\}"?$`)

@@ -35,7 +35,7 @@ func Write(ctx context.Context, w io.Writer, o Options) error {
 	}
 	hide := NewRedactor(secrets...)
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "edgeagent support file of %s\n%s\nSecrets are shown as %s. Topics, sensor names and addresses are not secrets: look this over before you send it.\n",
+	fmt.Fprintf(&b, "edgeagent support file of %s\n%s\nPasswords and tokens are shown as %s. Topics, names of sensors and addresses are not hidden. Look this over before you send it.\n",
 		o.Now.UTC().Format(time.RFC3339), o.Version, hidden)
 	for _, s := range []struct {
 		title string
