@@ -82,8 +82,11 @@ func listen(ctx context.Context, m configs.MQTT, filters []mqtt.Filter, ready fu
 		case <-tick.C:
 		}
 		for _, d := range c.Take(nil) {
-			if d.Kind == mqtt.Publish {
-				take(d)
+			if d.Kind != mqtt.Publish {
+				continue
+			}
+			take(d)
+			if d.QoS > 0 {
 				c.Ack(d.Conn, []uint16{d.PacketID})
 			}
 		}

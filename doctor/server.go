@@ -93,7 +93,7 @@ func judgeRetention(s server, run running, now time.Time) Report {
 	case s.err != nil || s.probe.Verdict != uplink.Accepted:
 		return nil
 	case errors.Is(s.untold, uplink.ErrNotTold):
-		return Report{ok(check, "the server does not tell how long it keeps points (%v)", s.untold)}
+		return Report{ok(check, "%v", s.untold)}
 	case s.untold != nil:
 		return Report{warn(check, "run this again", "how long the server keeps points is not known: %v", s.untold)}
 	case s.retention == 0:

@@ -13,6 +13,7 @@ import (
 	"edgeagent/buffer"
 	"edgeagent/configs"
 	"edgeagent/doctor"
+	"edgeagent/logs"
 	"edgeagent/mqtt"
 	"edgeagent/status"
 )
@@ -104,7 +105,7 @@ func (c forgetCmd) confirm(s streams, client string) error {
 	if c.Yes {
 		return nil
 	}
-	if f, isFile := s.in.(*os.File); !isFile || !isTerminal(f) {
+	if f, isFile := s.in.(*os.File); !isFile || !logs.IsTerminal(f) {
 		return usageError{errors.New("nothing was deleted: add --yes, or run this on a terminal, which is asked")}
 	}
 	fmt.Fprintf(s.err, "Delete the session of %s? Type yes: ", client)
@@ -113,10 +114,4 @@ func (c forgetCmd) confirm(s streams, client string) error {
 		return errors.New("nothing was deleted")
 	}
 	return nil
-}
-
-// isTerminal reports whether a person can answer there.
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
 }
