@@ -1,8 +1,11 @@
 package agent
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
+	"edgeagent/reading"
 	"edgeagent/status"
 )
 
@@ -60,13 +63,23 @@ func words(r status.Report) []any {
 	all = add(all, "uplink_error", r.Uplink.LastError)
 	all = append(all, "queued", r.Points.Queued, "clock", word(r.Clock.Trusted, "trusted", "NOT TRUSTED"))
 	all = add(all, "store_error", r.Buffer.Error)
-	var rejected int64
-	for _, n := range r.Ledger.Rejected {
-		rejected += n
-	}
-	return append(all, "received", r.Ledger.Received, "late", r.Ledger.Late, "rejected", rejected,
-		"open_windows", r.Windows.Open, "watermark", r.Watermark.Value, "store_bytes", r.Buffer.Bytes,
+	rejected, reasons := rejections(r.Ledger.Rejected)
+	all = append(all, "received", r.Ledger.Received, "late", r.Ledger.Late, "rejected", rejected)
+	all = add(all, "rejected_for", reasons)
+	return append(all, "open_windows", r.Windows.Open, "watermark", r.Watermark.Value, "store_bytes", r.Buffer.Bytes,
 		"books", word(r.Ledger.Balanced && r.Points.Balanced, "balance", "DO NOT BALANCE"))
+}
+
+// rejections is how many readings were refused, and for what, in the ledger's order.
+func rejections(by map[string]int64) (sum int64, reasons string) {
+	var all []string
+	for i := range reading.NumReasons {
+		if n := by[i.String()]; n > 0 {
+			sum += n
+			all = append(all, fmt.Sprintf("%s %d", i, n))
+		}
+	}
+	return sum, strings.Join(all, ", ")
 }
 
 // add adds what is there.
