@@ -43,7 +43,7 @@ func seeBroker(ctx context.Context, o Options, url string) broker {
 	var filters []mqtt.Filter
 	for _, f := range decoder.Filters() {
 		filters = append(filters, mqtt.Filter{Topic: f.Topic, QoS: f.QoS})
-		b.filters = append(b.filters, f.Topic)
+		b.filters = append(b.filters, agent.Unshared(f.Topic))
 	}
 	b.heard = newHeard(decoder, o.Config)
 	b.err = listen(ctx, m, filters, func(c *mqtt.Client) time.Duration {
