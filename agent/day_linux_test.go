@@ -1,62 +1,23 @@
+//go:build !arm
+
 package agent
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	paho "github.com/eclipse/paho.mqtt.golang"
 
 	"edgeagent/configs"
 	"edgeagent/logs"
 	"edgeagent/status"
 	"edgeagent/testbed"
 )
-
-// A written is a log that may be read while it is written.
-type written struct {
-	mu sync.Mutex // guards b
-	b  bytes.Buffer
-}
-
-func (w *written) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.b.Write(p)
-}
-
-func (w *written) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.b.String()
-}
-
-// smallDisk is a file system that the test can fill; only root can mount one.
-func smallDisk(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16m"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("mount tmpfs: %v", err)
-		}
-		t.Skipf("mount tmpfs: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Errorf("unmount: %v", err)
-		}
-	})
-	return dir
-}
 
 const dayConfig = `
 [gateway]
@@ -82,27 +43,6 @@ token_file = %q
 listen = ""
 `
 
-// badMessages are what 10,000 misconfigured devices send: most of it no reading, one id that forges a line, one giant.
-func badMessages(b *testbed.Broker) error {
-	c := paho.NewClient(paho.NewClientOptions().AddBroker(b.URL()).SetClientID("devices"))
-	if tk := c.Connect(); !tk.WaitTimeout(time.Minute) || tk.Error() != nil {
-		return fmt.Errorf("connect: %w", tk.Error())
-	}
-	defer c.Disconnect(100)
-	var all []paho.Token
-	for i := range 10_000 {
-		all = append(all, c.Publish(fmt.Sprintf("s/%d", i%50), 1, false, `{"id":"a","t":"hot`+strings.Repeat("!", i%7)+`"}`))
-	}
-	all = append(all, c.Publish("s/1", 1, false, `{"id":"x\n2000-01-01T00:00:00Z ERROR forged\u001b[31m","t":20}`),
-		c.Publish("s/1", 1, false, strings.Repeat("z", 100<<10)), c.Publish("s/1", 1, false, `{"id":"good","t":20.5}`))
-	for _, tk := range all {
-		if !tk.WaitTimeout(time.Minute) || tk.Error() != nil {
-			return fmt.Errorf("publish: %w", tk.Error())
-		}
-	}
-	return nil
-}
-
 // TestDayOfFaults is trial F7: bad devices, then a day in which neither broker nor server is there, the clock loses its
 // source and gets it back, and the disk is full for five hours. The day passes in a bubble, by its timers; the broker is a
 // real one, and while the agent is connected to it no time passes.
@@ -117,29 +57,7 @@ func TestDayOfFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// what is outside the bubble
-	pause := make(chan struct{})
-	go func() {
-		defer close(pause)
-		for range 6000 {
-			time.Sleep(10 * time.Millisecond) // the pace of asking, not what is waited for
-			select {
-			case pause <- struct{}{}:
-			case <-t.Context().Done():
-				return
-			}
-		}
-	}()
-	published := make(chan error, 1)
-	publish, kill := make(chan struct{}), make(chan struct{})
-	killed := make(chan struct{})
-	go func() {
-		<-publish
-		published <- badMessages(broker)
-		<-kill
-		broker.Kill()
-		close(killed)
-	}()
+	out := newOutside(t, broker)
 	log := new(written)
 	synctest.Test(t, func(t *testing.T) {
 		var synchronised atomic.Bool
@@ -155,7 +73,7 @@ func TestDayOfFaults(t *testing.T) {
 		go func() { ended <- a.Run(ctx) }()
 		await := func(what string, ok func(status.Report) bool) {
 			t.Helper()
-			for range pause {
+			for range out.pause {
 				if r, err := a.Status(ctx); err == nil && ok(r) {
 					return
 				}
@@ -163,13 +81,13 @@ func TestDayOfFaults(t *testing.T) {
 			t.Fatalf("waited for %s; log:\n%s", what, log)
 		}
 		await("the connection", func(r status.Report) bool { return r.MQTT.Connected && a.client.State().Subscribed })
-		close(publish)
-		if err := <-published; err != nil {
+		close(out.publish)
+		if err := <-out.published; err != nil {
 			t.Fatal(err)
 		}
 		await("all messages", func(r status.Report) bool { return r.Ledger.Received == 10_003 })
-		close(kill)
-		<-killed
+		close(out.kill)
+		<-out.killed
 		time.Sleep(3 * time.Hour)
 		synchronised.Store(false)
 		time.Sleep(time.Hour)
