@@ -24,9 +24,11 @@ type pulse struct {
 
 // summaries is when the log sums up.
 type summaries struct {
-	last pulse
-	in   time.Duration // how long after the last one the next comes, if the pulse stays the same
-	at   time.Duration // Up, of that
+	last    pulse
+	ledger  status.Ledger // at the last look
+	useless bool          // nothing that came could be used, as of the last look
+	in      time.Duration // how long after the last one the next comes, if the pulse stays the same
+	at      time.Duration // Up, of that
 }
 
 // due reports whether a summary is to be written: always when something has happened, else ever less often.
@@ -48,9 +50,32 @@ func (s *summaries) due(p pulse, up time.Duration) bool {
 func (a *Agent) summary() {
 	r := a.report()
 	p := pulse{r.Ledger.Received, r.Points.Uploaded, r.MQTT.Connected, r.Clock.Trusted, r.Uplink.State, r.Buffer.Error}
+	a.useless(r.Ledger)
 	if a.summaries.due(p, a.up()) {
 		a.log.Info("summary", words(r)...)
 	}
+}
+
+// useless tells when nothing that has come since the last look could be used, once, and when that is over.
+func (a *Agent) useless(now status.Ledger) {
+	s := &a.summaries
+	was := s.ledger
+	s.ledger = now
+	received, refused := now.Received-was.Received, make(map[string]int64)
+	for reason, n := range now.Rejected {
+		refused[reason] = n - was.Rejected[reason]
+	}
+	rejected, reasons := rejections(refused)
+	switch {
+	case now.Windowed > was.Windowed && s.useless:
+		a.log.Info("readings: they can be used again")
+	case now.Windowed == was.Windowed && rejected > 0 && rejected == received && !s.useless:
+		a.log.Warn("readings: none of those that came can be used; edgeagent doctor and edgeagent try --listen 30s show why",
+			"received", received, "rejected_for", reasons)
+		s.useless = true
+		return
+	}
+	s.useless = s.useless && now.Windowed == was.Windowed
 }
 
 // words is a report in one line.

@@ -1,8 +1,13 @@
 package agent
 
 import (
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
+
+	"edgeagent/logs"
+	"edgeagent/status"
 )
 
 // While readings come the log sums up every five minutes; when nothing comes, goes or changes, ever less often, down to once an hour;
@@ -34,4 +39,31 @@ func TestSummaryRhythm(t *testing.T) {
 			break
 		}
 	}
+}
+
+// When nothing that comes can be used, that is told once, with the reasons, and so is its end.
+func TestUselessReadings(t *testing.T) {
+	var log strings.Builder
+	a := &Agent{log: slog.New(logs.NewHandler(&log, logs.Journal, slog.LevelInfo))}
+	l := status.Ledger{Rejected: map[string]int64{}}
+	look := func(windowed, duplicate, decode int64, want string) {
+		t.Helper()
+		log.Reset()
+		l.Windowed += windowed
+		l.Duplicate += duplicate
+		l.Rejected = map[string]int64{"decode": l.Rejected["decode"] + decode}
+		l.Received += windowed + duplicate + decode
+		a.useless(l)
+		if got := log.String(); got == "" != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("windowed %d, duplicate %d, decode %d: %q, want %q", windowed, duplicate, decode, got, want)
+		}
+	}
+	look(5, 0, 5, "")
+	look(0, 0, 0, "")
+	look(0, 3, 2, "") // repeats are no fault of anybody's
+	look(0, 0, 7, `<4>WARN  readings: none of those that came can be used; edgeagent doctor and edgeagent try --listen 30s show why  received=7 rejected_for="decode 7"`)
+	look(0, 0, 7, "")
+	look(0, 0, 0, "")
+	look(1, 0, 7, "<6>INFO  readings: they can be used again")
+	look(1, 0, 0, "")
 }

@@ -76,6 +76,7 @@ func TestValues(t *testing.T) {
 		{"Küche", "k=Küche"},
 		{errors.Join(errors.New("one"), errors.New("two")), `k="one; two"`},
 		{1500 * time.Millisecond, "k=1.5s"},
+		{226246 * time.Millisecond, "k=3m46s"},
 		{at, "k=2026-11-29T03:12:07Z"},
 		{true, "k=true"},
 		{[]string{"a", "b"}, `k="[a b]"`},

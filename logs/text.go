@@ -49,6 +49,11 @@ func textOf(v slog.Value) string {
 		return v.Time().UTC().Format(time.RFC3339)
 	}
 	switch x := v.Any().(type) {
+	case time.Duration:
+		if x.Abs() >= 10*time.Second {
+			x = x.Round(time.Second)
+		}
+		return x.String()
 	case error:
 		return strings.ReplaceAll(x.Error(), "\n", "; ")
 	case []byte:
