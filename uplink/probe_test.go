@@ -119,13 +119,13 @@ func TestTryAtTheWire(t *testing.T) {
 		if err != nil || got.Verdict != c.want || (got.Cause == "") != (c.want == Accepted) {
 			t.Errorf("%s: %+v, %v; want %s", c.name, got, err, c.want)
 		}
+		s.Close() // and with it all that the handler writes
 		if len(s.bodies) != 1 || s.bodies[0] != "" || s.requests[0].Method != http.MethodPost {
 			t.Errorf("%s: sent %q", c.name, s.bodies)
 		}
 		if p := s.requests[0].URL.Query().Get("precision"); (p == "probe") != (c.api == "v3") {
 			t.Errorf("%s: precision %s", c.name, p)
 		}
-		s.Close()
 	}
 }
 
