@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -31,6 +30,7 @@ type Options struct {
 	Check       buffer.CheckFunc // of the store after an unclean stop; nil: not at all
 	LockTimeout time.Duration    // how long to wait for another process to let go of the store; 0 is 5 s
 	MemoryLimit int64            // of the process, bytes: remembered readings take at most half of it; 0 is none
+	Recent      func() []string  // the last lines of the log, for whoever asks by the control socket; nil: none
 }
 
 // An Agent is a running pipeline from broker to server. Open makes it, Run runs it once, and Run's end closes it.
@@ -52,7 +52,9 @@ type Agent struct {
 	asks    chan ask
 	uploads uploads
 	upkeep  sync.Mutex // held while the store is checked or compacted: one at a time
-	alone   bool       // no loop runs: the one goroutine there is owns the state
+	recent  func() []string
+	alone   bool // no loop runs: the one goroutine there is owns the state
+	deaf    bool // no servers, for tests whose clock stands still while anybody listens
 
 	// of the loop
 	result     reading.Result
@@ -66,6 +68,7 @@ type Agent struct {
 	history    history
 	commitTime latency
 	periods    periods
+	summaries  summaries
 	trusted    bool
 	filters    []string
 }
@@ -74,7 +77,7 @@ type Agent struct {
 // operator's to mend: a locked store, a folder that cannot be written, a certificate that cannot be read.
 func Open(o Options) (*Agent, error) {
 	a := &Agent{cfg: o.Config, version: o.Version, log: o.Logger, clock: o.Clock.orMachine(),
-		trust: trust{o.Config.Gateway.Clock, o.BuildDate.UnixNano()}, queries: make(chan chan<- status.Report), asks: make(chan ask), settles: make(chan settle)}
+		trust: trust{o.Config.Gateway.Clock, o.BuildDate.UnixNano()}, queries: make(chan chan<- status.Report), asks: make(chan ask), settles: make(chan settle), recent: o.Recent}
 	a.start = a.clock.Now()
 	cfg := o.Config
 	var err error
@@ -223,6 +226,9 @@ func SocketPath(dir string) string { return filepath.Join(dir, "edgeagent.sock")
 
 // servers are the read-only ones, by name.
 func (a *Agent) servers() map[string]func(context.Context) error {
+	if a.deaf {
+		return nil
+	}
 	all := map[string]func(context.Context) error{
 		"control socket": func(ctx context.Context) error {
 			return status.ServeControl(ctx, SocketPath(a.cfg.Buffer.Dir), a.Status, details{a}, a.Control)
@@ -233,21 +239,4 @@ func (a *Agent) servers() map[string]func(context.Context) error {
 			Source: a.Status, Details: details{a}, Logger: a.log}).Run
 	}
 	return all
-}
-
-// secretFile reads a secret from a file at every call, or gives the literal one; nil if there is neither.
-func secretFile(path, literal string) func() (string, error) {
-	if path == "" && literal == "" {
-		return nil
-	}
-	if path == "" {
-		return func() (string, error) { return literal, nil }
-	}
-	return func() (string, error) {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return "", fmt.Errorf("read secret: %w", err)
-		}
-		return trimSecret(text), nil
-	}
 }

@@ -11,9 +11,9 @@ import (
 	"edgeagent/configs"
 )
 
-// tlsOf builds what a TLS section asks for; nil if it asks for nothing. The key names the section in errors. A client certificate
+// TLSOf builds what a TLS section asks for; nil if it asks for nothing. The key names the section in errors. A client certificate
 // is read again for every connection, so that a renewed one needs no restart; own authorities are read once.
-func tlsOf(key string, c configs.TLS, log *slog.Logger) (*tls.Config, error) {
+func TLSOf(key string, c configs.TLS, log *slog.Logger) (*tls.Config, error) {
 	if c == (configs.TLS{}) {
 		return nil, nil
 	}

@@ -93,11 +93,11 @@ func TestClientCertificateIsReadAgain(t *testing.T) {
 	ca := put(t, filepath.Join(home, "ca"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
 	c := configs.TLS{CAFile: ca, CertFile: filepath.Join(home, "cert"), KeyFile: filepath.Join(home, "key")}
 	put(t, c.KeyFile, first.key)
-	if _, err := tlsOf("uplink.tls", c, slog.New(slog.DiscardHandler)); err == nil || !strings.HasPrefix(err.Error(), "uplink.tls.cert_file and key_file: ") {
+	if _, err := TLSOf("uplink.tls", c, slog.New(slog.DiscardHandler)); err == nil || !strings.HasPrefix(err.Error(), "uplink.tls.cert_file and key_file: ") {
 		t.Errorf("without a certificate: %v", err)
 	}
 	put(t, c.CertFile, first.cert)
-	cfg, err := tlsOf("uplink.tls", c, slog.New(slog.NewTextHandler(&said, nil)))
+	cfg, err := TLSOf("uplink.tls", c, slog.New(slog.NewTextHandler(&said, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestClientCertificateIsReadAgain(t *testing.T) {
 func TestOldTLSIsRefused(t *testing.T) {
 	s := newTLSServer(t, func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 })
 	for _, section := range []configs.TLS{{}, {InsecureSkipVerify: true}, {ServerName: "example.com"}} {
-		cfg, err := tlsOf("mqtt.tls", section, slog.New(slog.DiscardHandler))
+		cfg, err := TLSOf("mqtt.tls", section, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,8 @@ import (
 const (
 	commitRetryMin = time.Second
 	commitRetryMax = 15 * time.Second
-	commitWarn     = time.Minute // a refusing disk is told again so often
+	commitWarn     = time.Minute // a refusing disk is told again after so long, then after twice as long, and so on
+	commitWarnMost = time.Hour   // up to this
 )
 
 // rejectedPerCommit bounds the raw messages kept with one commit, so that a flood of bad ones does not swell it.
@@ -34,11 +35,13 @@ type commits struct {
 	requeueAll bool
 	requeueFor string // the uplink; "" all
 
-	err      error
-	retryAt  time.Duration // Up
-	pause    time.Duration
-	warnedAt time.Duration
-	swallow  int
+	err     error
+	retryAt time.Duration // Up
+	pause   time.Duration
+	warnAt  time.Duration // Up, from when it may be told again
+	warnIn  time.Duration
+	swallow int
+	told    bool // the present trouble is in the log, so its end will be
 }
 
 func (c *commits) failing() bool { return c.err != nil }
@@ -155,24 +158,33 @@ func (a *Agent) committed(b *buffer.Batch) {
 	if points > 0 || b.Requeued.Points > 0 {
 		a.wake()
 	}
-	if c.failing() {
+	a.commitGood(record)
+}
+
+// commitGood ends a trouble, if there was one.
+func (a *Agent) commitGood(record uint64) {
+	c := &a.commits
+	if c.told {
 		a.log.Info("store: writes again", "batch", record)
 	}
-	c.err, c.pause, c.swallow = nil, 0, 0
+	c.err, c.pause, c.told = nil, 0, false
 }
 
 // commitFailed plans the next attempt and says why, at most once a minute.
 func (a *Agent) commitFailed(err error, up time.Duration) {
 	c := &a.commits
-	first := c.err == nil
 	c.err = err
 	c.pause = min(max(2*c.pause, commitRetryMin), commitRetryMax)
 	c.retryAt = a.up() + c.pause
-	if !first && up-c.warnedAt < commitWarn {
+	if up < c.warnAt {
 		c.swallow++
 		return
 	}
-	c.warnedAt = up
+	if c.warnIn == 0 || up-c.warnAt > 4*c.warnIn { // something new; a disk that is nearly full takes some commits and refuses others
+		c.warnIn = commitWarn / 2
+	}
+	c.warnIn = min(2*c.warnIn, commitWarnMost)
+	c.warnAt, c.told = up+c.warnIn, true
 	a.log.Warn("store: cannot write; readings stay unacknowledged at the broker, uploads go on", "error", err,
 		"waiting", a.pace.messages, "repeated", c.swallow)
 	c.swallow = 0

@@ -22,6 +22,7 @@ const (
 	ActionExport  = "export"  // answers with line protocol, or with a LateReading a line
 	ActionCheck   = "check"   // answers with StoreCheck
 	ActionCompact = "compact" // answers with Compacted
+	ActionLog     = "log"     // answers with the last lines of the running agent's log
 )
 
 // A Request is what the buffer commands ask of whoever has the store open: the running agent by its control socket, or else the
@@ -123,6 +124,8 @@ func (a *Agent) carryOut(ctx context.Context, req Request, out io.Writer) error 
 			return err
 		}
 		return writeJSON(out, advice)
+	case ActionLog:
+		return writeRecent(a.recent, out)
 	}
 	return look(ctx, a.store, a.cfg, req, out)
 }

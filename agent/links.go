@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"edgeagent/buffer"
 	"edgeagent/configs"
@@ -37,36 +36,12 @@ func (a *Agent) newLinks() error {
 }
 
 func (a *Agent) uplinkConfig(u *configs.Uplink) (uplink.Config, error) {
-	tlsConfig, err := tlsOf("uplink.tls", u.TLS, a.log)
-	if err != nil {
-		return uplink.Config{}, err
-	}
-	c := uplink.Config{
-		URL:             u.URL,
-		API:             u.API,
-		Org:             u.Org,
-		Bucket:          u.Bucket,
-		Database:        u.Database,
-		RetentionPolicy: u.RetentionPolicy,
-		Username:        u.Username,
-		Password:        secretFile(u.PasswordFile, u.Password),
-		Token:           secretFile(u.TokenFile, u.Token),
-		BatchPoints:     u.BatchPoints,
-		BatchBytes:      int(u.BatchBytes),
-		Gzip:            u.Gzip,
-		Order:           u.Order,
-		Timeout:         u.Timeout.Std(),
-		RetryMin:        u.RetryMin.Std(),
-		RetryMax:        u.RetryMax.Std(),
-		TLS:             tlsConfig,
-		UserAgent:       "edgeagent/" + a.version,
-		Logger:          a.log,
-		Observe:         a.uploads.note,
-	}
+	c, err := UplinkOf(u, a.version, a.log)
+	c.Observe = a.uploads.note
 	if len(a.cfg.Uplinks) > 1 {
 		c.Name = u.Name
 	}
-	return c, nil
+	return c, err
 }
 
 // inFlight is what is on its way to any server.
@@ -98,22 +73,6 @@ func linkStatus(u *uplink.Uplink) status.Uplink {
 	s := u.Status()
 	return status.Uplink{State: s.State, Since: rfc3339(s.Since), LastSuccess: rfc3339(s.LastSuccess),
 		LastError: s.LastError, RetryInS: s.RetryIn.Seconds()}
-}
-
-// A summed is what a summary says of the uplinks: of one the state and the number of queued points, of several each with its name.
-type summed struct{ states, queued any }
-
-func (a *Agent) summed(r status.Report) summed {
-	if len(r.Uplinks) == 0 {
-		return summed{r.Uplink.State, r.Points.Queued}
-	}
-	var states, queued []string
-	for _, l := range a.links {
-		s := r.Uplinks[l.name]
-		states = append(states, l.name+" "+s.Uplink.State)
-		queued = append(queued, fmt.Sprintf("%s %d", l.name, s.Points.Queued))
-	}
-	return summed{strings.Join(states, ", "), strings.Join(queued, ", ")}
 }
 
 // uplinksStatus is the state and the books of each of several uplinks, by name; nil if there is one.

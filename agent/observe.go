@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"edgeagent/configs"
@@ -20,7 +22,11 @@ const lookEvery = 100 * time.Millisecond
 // what waits in it, are not touched. The error says why the broker could not be reached or refused the filters; that of ctx
 // is none.
 func Observe(ctx context.Context, m configs.MQTT, filters []string, log *slog.Logger, take func(mqtt.Delivery)) error {
-	c, err := newObserver(m, filters, log)
+	var all []mqtt.Filter
+	for _, f := range filters {
+		all = append(all, mqtt.Filter{Topic: f})
+	}
+	c, err := NewObserver(m, all, log)
 	if err != nil {
 		return err
 	}
@@ -32,20 +38,32 @@ func Observe(ctx context.Context, m configs.MQTT, filters []string, log *slog.Lo
 	return errors.Join(err, <-ended)
 }
 
-func newObserver(m configs.MQTT, filters []string, log *slog.Logger) (*mqtt.Client, error) {
-	tlsConfig, err := tlsOf("mqtt.tls", m.TLS, log)
+// NewObserver is a client that looks on at the broker of a configuration, in a session of its own that the broker forgets. A shared
+// subscription is looked at as a plain one: as a member of the group it would take messages from the agents.
+func NewObserver(m configs.MQTT, filters []mqtt.Filter, log *slog.Logger) (*mqtt.Client, error) {
+	tlsConfig, err := TLSOf("mqtt.tls", m.TLS, log)
 	if err != nil {
 		return nil, err
 	}
-	var all []mqtt.Filter
-	for _, f := range filters {
-		all = append(all, mqtt.Filter{Topic: f})
+	filters = slices.Clone(filters)
+	for i := range filters {
+		filters[i].Topic = Unshared(filters[i].Topic)
 	}
 	return mqtt.New(mqtt.Config{
 		Brokers: m.Brokers, ClientID: m.ClientID + "-look-" + rand.Text()[:8], Transient: true,
 		Username: m.Username, Password: secretFile(m.PasswordFile, m.Password),
-		KeepAlive: m.KeepAlive.Std(), MaxMessageBytes: int(m.MaxMessageBytes), TLS: tlsConfig, Filters: all, Logger: log,
+		KeepAlive: m.KeepAlive.Std(), MaxMessageBytes: int(m.MaxMessageBytes), TLS: tlsConfig, Filters: filters, Logger: log,
 	}), nil
+}
+
+// Unshared is a filter without the group of a shared subscription.
+func Unshared(filter string) string {
+	if rest, shared := strings.CutPrefix(filter, "$share/"); shared {
+		if _, topic, ok := strings.Cut(rest, "/"); ok {
+			return topic
+		}
+	}
+	return filter
 }
 
 // watch hands on messages until ctx ends, Run does, or no connection came about at the first attempt.

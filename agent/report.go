@@ -9,9 +9,6 @@ import (
 	"edgeagent/watermark"
 )
 
-// summaryEvery is how often the log sums up.
-const summaryEvery = 5 * time.Minute
-
 // syncsPerCommit is how often bbolt syncs the file for a transaction: the pages, and then the one that makes them count.
 const syncsPerCommit = 2
 
@@ -69,18 +66,6 @@ func pointsStatus(p buffer.PointCounts) status.Points {
 	return status.Points{Finalized: p.Finalized, Updated: p.Updated, LateReports: p.LateReports, LateReadings: p.LateReadings,
 		Health: p.Health, Carried: p.Carried, Uploaded: p.Uploaded, Queued: p.Queued, Parked: p.Parked, Evicted: p.Evicted,
 		Superseded: p.Superseded, Balanced: p.Balanced()}
-}
-
-// summary logs what a technician asks first: is the broker there, is the uplink, how much waits, is the clock right.
-func (a *Agent) summary() {
-	r := a.report()
-	words := a.summed(r)
-	a.log.Info("summary",
-		"broker", word(r.MQTT.Connected, "connected", "away"), "uplink", words.states, "queued", words.queued,
-		"received", r.Ledger.Received, "late", r.Ledger.Late, "rejected", a.engine.ledger.Rejected.Sum(),
-		"open_windows", r.Windows.Open, "watermark", r.Watermark.Value,
-		"clock", word(r.Clock.Trusted, "trusted", "not trusted"), "store_bytes", r.Buffer.Bytes,
-		"books", word(r.Ledger.Balanced && a.balanced(), "balance", "DO NOT BALANCE"))
 }
 
 func word(b bool, yes, no string) string {

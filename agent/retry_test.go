@@ -2,6 +2,8 @@ package agent
 
 import (
 	"encoding/json"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -134,5 +136,31 @@ func restorePackets(t *testing.T, r *rig, p *packets) {
 	}
 	for _, rec := range snap.Packets {
 		p.restore(rec)
+	}
+}
+
+// A disk that is nearly full takes some commits and refuses others, for hours: that is told less and less, and one that fails after a
+// long good time is told at once.
+func TestDiskThatFlaps(t *testing.T) {
+	var log strings.Builder
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	a := &Agent{start: now, clock: Clock{Now: func() time.Time { return now }}, pace: newPace(time.Second), log: slog.New(slog.NewTextHandler(&log, nil))}
+	flap := func() {
+		a.commitFailed(buffer.ErrFull, a.up())
+		now = now.Add(10 * time.Second)
+		a.commitGood(1)
+	}
+	for range 12 * 60 {
+		flap()
+		now = now.Add(50 * time.Second)
+	}
+	if n := strings.Count(log.String(), "cannot write"); n < 12 || n > 20 || strings.Count(log.String(), "writes again") != n {
+		t.Errorf("told %d times in 12 hours, and its end %d times", n, strings.Count(log.String(), "writes again"))
+	}
+	now = now.Add(10 * time.Hour)
+	log.Reset()
+	flap()
+	if n := strings.Count(log.String(), "\n"); n != 2 {
+		t.Errorf("after a good time: %s", log.String())
 	}
 }

@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -70,7 +72,7 @@ func identityOf(cfg *configs.Config) uplink.Identity {
 
 func (a *Agent) newClient() (*mqtt.Client, error) {
 	m := a.cfg.MQTT
-	tlsConfig, err := tlsOf("mqtt.tls", m.TLS, a.log)
+	tlsConfig, err := TLSOf("mqtt.tls", m.TLS, a.log)
 	if err != nil {
 		return nil, err
 	}
@@ -101,5 +103,51 @@ func (a *Agent) newClient() (*mqtt.Client, error) {
 	}), nil
 }
 
+// UplinkOf is what the uplink package is told of a server of the configuration.
+func UplinkOf(u *configs.Uplink, version string, log *slog.Logger) (uplink.Config, error) {
+	tlsConfig, err := TLSOf("uplink.tls", u.TLS, log)
+	if err != nil {
+		return uplink.Config{}, err
+	}
+	return uplink.Config{
+		URL:             u.URL,
+		API:             u.API,
+		Org:             u.Org,
+		Bucket:          u.Bucket,
+		Database:        u.Database,
+		RetentionPolicy: u.RetentionPolicy,
+		Username:        u.Username,
+		Password:        secretFile(u.PasswordFile, u.Password),
+		Token:           secretFile(u.TokenFile, u.Token),
+		BatchPoints:     u.BatchPoints,
+		BatchBytes:      int(u.BatchBytes),
+		Gzip:            u.Gzip,
+		Order:           u.Order,
+		Timeout:         u.Timeout.Std(),
+		RetryMin:        u.RetryMin.Std(),
+		RetryMax:        u.RetryMax.Std(),
+		TLS:             tlsConfig,
+		UserAgent:       "edgeagent/" + version,
+		Logger:          log,
+	}, nil
+}
+
 // trimSecret takes the line end off that editors leave in secret files.
 func trimSecret(text []byte) string { return strings.TrimSpace(string(text)) }
+
+// secretFile reads a secret from a file at every call, or gives the literal one; nil if there is neither.
+func secretFile(path, literal string) func() (string, error) {
+	if path == "" && literal == "" {
+		return nil
+	}
+	if path == "" {
+		return func() (string, error) { return literal, nil }
+	}
+	return func() (string, error) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return "", fmt.Errorf("read secret: %w", err)
+		}
+		return trimSecret(text), nil
+	}
+}

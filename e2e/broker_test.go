@@ -39,7 +39,13 @@ type publisher struct {
 
 func newPublisher(t *testing.T, url string) publisher {
 	t.Helper()
-	o := paho.NewClientOptions().AddBroker(url).SetClientID("publisher").SetAutoReconnect(false)
+	return newPublisherAs(t, url, "", "")
+}
+
+// newPublisherAs logs in.
+func newPublisherAs(t *testing.T, url, user, password string) publisher {
+	t.Helper()
+	o := paho.NewClientOptions().AddBroker(url).SetClientID("publisher").SetAutoReconnect(false).SetUsername(user).SetPassword(password)
 	p := publisher{t, paho.NewClient(o)}
 	p.settled(p.client.Connect())
 	t.Cleanup(func() { p.client.Disconnect(100) })

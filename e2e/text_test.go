@@ -12,7 +12,10 @@ import (
 type logText = bytes.Buffer
 
 // changing are the parts of a log line that differ from run to run, or that say nothing where there is one uplink.
-var changing = regexp.MustCompile(`\b(time|took|next_try_in|retry_in|after|since|uplink)=("[^"]*"|\S+) ?`)
+var changing = regexp.MustCompile(`^\S+Z |\b(time|took|next_try_in|retry_in|after|since|uplink)=("[^"]*"|\S+) ?`)
+
+// ourLine is how each line of the log begins.
+var ourLine = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ (DEBUG|INFO |WARN |ERROR) `)
 
 // lines are the lines of a log without times, durations and the name of the uplink, those that hold text only.
 func lines(log, text string) []string {

@@ -60,11 +60,11 @@ func TestNoDatabase(t *testing.T) {
 	r := w.await(soon, "delivery", queued(0))
 	balanced(t, r)
 	samePoints(t, "server", held(server, "edge"), windows(20))
-	someLines(t, w.Log(), "msg=\"uplink",
-		`level=ERROR msg="uplink blocked" cause="404 Not Found: database not found: \"edge\"; check the token, its permissions, and that what it writes into exists" to="`+
-			server.URL()+`/write (database \"edge\")" attempts=1 held_back=0`,
-		`level=INFO msg="uplink up again" to="`+server.URL()+`/write (database \"edge\")" attempts=1`)
-	someLines(t, w.Log(), "secrets", `level=INFO msg="edgeagent: secrets are read anew"`)
+	someLines(t, w.Log(), "uplink ",
+		`ERROR uplink blocked  cause="404 Not Found: database not found: \"edge\"; check the token, its permissions, and that what it writes into exists" to="`+
+			server.URL()+`/write (database \"edge\")" attempts=1`,
+		`INFO  uplink up again  to="`+server.URL()+`/write (database \"edge\")" attempts=1`)
+	someLines(t, w.Log(), "secrets", `INFO  edgeagent: secrets are read anew`)
 	w.stop()
 }
 
@@ -82,9 +82,9 @@ func TestNoServer(t *testing.T) {
 	server.Restart()
 	w.await(soon, "delivery", queued(0))
 	samePoints(t, "server", held(server, "edge"), windows(20))
-	got := lines(w.Log(), "msg=\"uplink")
-	want := `level=WARN msg="uplink down" cause="dial tcp ` + server.Addr() + `: connect: connection refused"`
-	if len(got) != 2 || !strings.HasPrefix(got[0], want) || !strings.HasPrefix(got[1], `level=INFO msg="uplink up again"`) {
+	got := lines(w.Log(), "uplink ")
+	want := `WARN  uplink down  cause="dial tcp ` + server.Addr() + `: connect: connection refused"`
+	if len(got) != 2 || !strings.HasPrefix(got[0], want) || !strings.HasPrefix(got[1], `INFO  uplink up again`) {
 		t.Errorf("log of the uplink:\n%s\nwant %s and that it is up again", strings.Join(got, "\n"), want)
 	}
 	w.stop()
@@ -123,8 +123,8 @@ func TestNewToken(t *testing.T) {
 			t.Errorf("token %s is in the log", s)
 		}
 	}
-	someLines(t, w.Log(), "level=ERROR", `level=ERROR msg="uplink blocked" cause="401 Unauthorized: unauthorized access; check the token, its permissions, `+
-		`and that what it writes into exists" to="`+server.URL+`/api/v2/write (bucket \"edge\")" attempts=1 held_back=0`)
+	someLines(t, w.Log(), " ERROR ", `ERROR uplink blocked  cause="401 Unauthorized: unauthorized access; check the token, its permissions, `+
+		`and that what it writes into exists" to="`+server.URL+`/api/v2/write (bucket \"edge\")" attempts=1`)
 }
 
 // TestStop checks that SIGTERM commits and acknowledges what was taken, and says what it does.
@@ -141,8 +141,8 @@ func TestStop(t *testing.T) {
 	if took := time.Since(began); took > stopTime {
 		t.Errorf("the stop took %v, want at most %v", took, stopTime)
 	}
-	someLines(t, w.Log(), "level=INFO msg=\"edgeagent stopped\"", `level=INFO msg="edgeagent stopped" open_windows=3 queued=1`)
-	someLines(t, w.Log(), "mqtt: disconnected", `level=INFO msg="mqtt: disconnected" broker=`+b.URL())
+	someLines(t, w.Log(), "edgeagent stopped", `INFO  edgeagent stopped  open_windows=3 queued=1`)
+	someLines(t, w.Log(), "mqtt: disconnected", `INFO  mqtt: disconnected  broker=`+b.URL())
 	w.checkStore()
 	w.start()
 	r := w.await(soon, "the next start", func(r status.Report) bool { return r.MQTT.Connected })

@@ -44,6 +44,7 @@ type Client struct {
 type State struct {
 	Connected  bool
 	Subscribed bool      // every filter is granted on this connection
+	Refused    []string  // filters that the broker has not granted, as of its last answer on this connection
 	Since      time.Time // of the last change of Connected; the zero time before the first connection
 	Broker     string    // the present one, or the last; without credentials
 	Err        error     // why there is no connection now; nil while Connected
@@ -57,8 +58,8 @@ func New(cfg Config) *Client {
 	return &Client{
 		cfg: cfg, log: cfg.Logger, queue: newQueue(cfg.QueueMessages, cfg.QueueBytes), now: cfg.Now, open: dial,
 		retry:    backoff{min: cfg.RetryMin, max: cfg.RetryMax, random: rand.Float64},
-		changes:  throttle{every: time.Minute, burst: 3},
-		failures: throttle{every: 5 * time.Minute, burst: 1},
+		changes:  throttle{every: time.Minute, most: time.Hour, burst: 3},
+		failures: throttle{every: 5 * time.Minute, most: 6 * time.Hour, burst: 1},
 	}
 }
 

@@ -72,7 +72,7 @@ func TestJudge(t *testing.T) {
 }
 
 func TestThrottle(t *testing.T) {
-	th := throttle{every: time.Minute, burst: 2}
+	th := throttle{every: time.Minute, most: time.Minute, burst: 2}
 	at := time.Unix(0, 0)
 	steps := []struct {
 		after time.Duration

@@ -166,6 +166,7 @@ func (s *session) hold(ctx context.Context) {
 		case <-s.wire.done:
 			return
 		case <-t.C:
+			s.c.failures.reset()
 			if !s.logged {
 				s.c.log.Info("mqtt: connected, steady now", "broker", s.broker.name)
 			}

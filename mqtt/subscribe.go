@@ -45,6 +45,10 @@ func (s *session) subscribe(ctx context.Context) bool {
 // granted removes from want what the broker has granted and says what it has not.
 func (s *session) granted(want map[string]byte, t *paho.SubscribeToken, pause time.Duration) {
 	log, now := s.c.log, s.c.now()
+	defer func() {
+		refused := slices.Sorted(maps.Keys(want))
+		s.c.setState(func(st *State) { st.Refused = refused })
+	}()
 	if err := t.Error(); err != nil {
 		if held, ok := s.c.failures.allow(now, "subscribe"+err.Error()); ok {
 			log.Error("mqtt: cannot subscribe", "error", err, "next_try_in", round(pause), "held_back", held)

@@ -39,8 +39,8 @@ export GOAMD64=v1 GOARM64=v8.0 GORISCV64=rva20u64
 
 # What runs seldom is compiled without inlining: 2 % of the size for nothing that is felt. Routers get all of it so.
 cold=()
-for p in edgeagent/{demo,sim,discover,configs,status,cmd/edgeagent} net/http \
-  github.com/{mochi-mqtt/...,alecthomas/kong,pelletier/...,fxamacker/...}; do
+for p in edgeagent/{demo,sim,discover,configs,status,doctor,support,logs,cmd/edgeagent} net/http crypto/x509 encoding/json log/slog \
+  github.com/{mochi-mqtt/...,alecthomas/kong,pelletier/...,fxamacker/...,gorilla/...}; do
   cold+=("-gcflags=$p=-l")
 done
 

@@ -20,19 +20,21 @@ type Status struct {
 	RetryIn     time.Duration // until the next attempt; 0 if it is not waiting for one
 }
 
-// The states of an uplink.
+// The states of an uplink, as Status tells them.
 const (
-	stateIdle    = "idle"
-	stateUp      = "up"
-	stateDown    = "down"
-	stateWaiting = "waiting"
-	stateBlocked = "blocked"
+	StateIdle    = "idle"
+	StateUp      = "up"
+	StateDown    = "down"
+	StateWaiting = "waiting"
+	StateBlocked = "blocked"
 )
 
 // Bounds of logging.
 const (
-	repeatAfter = 5 * time.Minute  // a trouble that lasts is told again so often
-	changeAfter = 30 * time.Second // a trouble that changes, or comes back, is not told more often
+	repeatAfter = 5 * time.Minute  // a trouble that lasts is told again after so long, then after twice as long, and so on
+	repeatMost  = 6 * time.Hour    // up to this
+	changeAfter = 30 * time.Second // a trouble that changes, or comes back, is not told more often; if it does so over and over, ever less
+	changeMost  = time.Hour        // down to this
 	maxTold     = 10               // parked points of one settlement that are told one by one
 )
 
@@ -42,19 +44,21 @@ type board struct {
 	where string
 	now   func() time.Time
 
-	mu       sync.Mutex // guards what follows
-	s        Status     // but RetryIn
-	retryAt  time.Time  // when the next attempt comes; zero if none is waited for
-	began    time.Time  // when the present trouble began; zero if there is none
-	attempts int64      // failed in the present trouble
-	kind     int        // of the present trouble: outcome and status
-	told     time.Time  // when a trouble was last logged
-	open     bool       // the present trouble was logged, so its end will be
-	held     int64      // attempts that were not logged since
+	mu       sync.Mutex    // guards what follows
+	s        Status        // but RetryIn
+	retryAt  time.Time     // when the next attempt comes; zero if none is waited for
+	began    time.Time     // when the present trouble began; zero if there is none
+	attempts int64         // failed in the present trouble
+	kind     int           // of the present trouble: outcome and status
+	told     time.Time     // when a trouble was last logged
+	open     bool          // the present trouble was logged, so its end will be
+	held     int64         // attempts that were not logged since
+	repeat   time.Duration // until the present trouble is told again
+	change   time.Duration // until another may be told
 }
 
 func newBoard(log *slog.Logger, where string, now func() time.Time) board {
-	return board{log: log, where: where, now: now, s: Status{State: stateIdle, Since: now()}}
+	return board{log: log, where: where, now: now, s: Status{State: StateIdle, Since: now()}, repeat: repeatAfter, change: changeAfter}
 }
 
 // status copies the state.
@@ -73,8 +77,8 @@ func (b *board) idle() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.retryAt = time.Time{}
-	if b.s.State == stateUp {
-		b.s.State = stateIdle
+	if b.s.State == StateUp {
+		b.s.State = StateIdle
 	}
 }
 
@@ -87,9 +91,9 @@ func (b *board) up() {
 	if first || !b.began.IsZero() {
 		b.s.Since = now
 	}
-	b.s.State, b.s.LastSuccess, b.s.LastError = stateUp, now, ""
+	b.s.State, b.s.LastSuccess, b.s.LastError = StateUp, now, ""
 	b.retryAt, b.began = time.Time{}, time.Time{}
-	b.open, b.attempts, b.held = false, 0, 0
+	b.open, b.attempts, b.held, b.repeat = false, 0, 0, repeatAfter
 	b.mu.Unlock()
 	switch {
 	case again:
@@ -103,7 +107,7 @@ func (b *board) up() {
 func (b *board) trouble(a answer, d time.Duration) {
 	state, cause := describe(a)
 	level := slog.LevelWarn
-	if state == stateBlocked {
+	if state == StateBlocked {
 		level = slog.LevelError
 	}
 	if began, held, attempts, ok := b.note(state, cause, int(a.outcome)<<16|a.status, d); ok {
@@ -128,13 +132,27 @@ func (b *board) note(state, cause string, kind int, d time.Duration) (began time
 	changed := kind != b.kind || !b.open
 	b.kind = kind
 	age := now.Sub(b.told)
-	if !b.told.IsZero() && (age < changeAfter || !changed && age < repeatAfter) {
+	if !b.told.IsZero() && (age < b.change || !changed && age < b.repeat) {
 		b.held++
 		return b.began, 0, 0, false
 	}
+	b.pace(changed, age)
 	held = b.held
 	b.told, b.open, b.held = now, true, 0
 	return b.began, held, b.attempts, true
+}
+
+// pace says when the next line may come, after one that comes age after the one before. The caller holds b.mu.
+func (b *board) pace(changed bool, age time.Duration) {
+	switch {
+	case b.told.IsZero():
+	case !changed:
+		b.repeat = min(2*b.repeat, repeatMost)
+	case age < 4*b.change:
+		b.change = min(2*b.change, changeMost)
+	default:
+		b.change = changeAfter
+	}
 }
 
 // parked is told which points were parked just now.
@@ -150,7 +168,7 @@ func (b *board) parked(points []Refused) {
 
 // describe gives the state that a leads to, and its cause in words.
 func describe(a answer) (state, cause string) {
-	state, cause = stateDown, a.reason
+	state, cause = StateDown, a.reason
 	if a.status != 0 {
 		cause = fmt.Sprintf("%d %s", a.status, http.StatusText(a.status))
 		if a.reason != "" {
@@ -159,14 +177,14 @@ func describe(a answer) (state, cause string) {
 	}
 	switch a.outcome {
 	case denied:
-		return stateBlocked, cause + "; check the token, its permissions, and that what it writes into exists"
+		return StateBlocked, cause + "; check the token, its permissions, and that what it writes into exists"
 	case blocked:
 		if a.status == http.StatusUnsupportedMediaType {
 			cause += "; if something on the way cannot do gzip, set gzip = false"
 		}
-		return stateBlocked, cause
+		return StateBlocked, cause
 	case busy:
-		return stateWaiting, cause
+		return StateWaiting, cause
 	case portal:
 		return state, "not the answer of an InfluxDB, a portal or proxy is suspected: " + cut(cause, 160)
 	}

@@ -21,6 +21,9 @@ import (
 // has stored is not sent again after an orderly restart.
 const stopGrace = 5 * time.Second
 
+// errBadToken is returned for a token that no header can carry.
+var errBadToken = errors.New("the token holds a line break or another control character, so it cannot be sent")
+
 // post sends entries as one request and tells what came of it.
 func (p *poster) post(ctx context.Context, entries []Entry) answer {
 	b, err := p.pack(entries)
@@ -38,7 +41,7 @@ func (p *poster) send(ctx context.Context, b *body) answer {
 	}
 	p.user, p.secret = user, secret
 	if user == "" && strings.ContainsFunc(secret, unicode.IsControl) {
-		return answer{outcome: denied, reason: "the token holds a line break or another control character, so it cannot be sent"}
+		return answer{outcome: denied, reason: errBadToken.Error()}
 	}
 	inner, cancel := withGrace(ctx)
 	defer cancel()

@@ -209,7 +209,7 @@ func TestProxyWantsPassword(t *testing.T) {
 		p.transport.(*http.Transport).Proxy = http.ProxyURL(u)
 		a := p.post(t.Context(), entriesFrom(1, 1))
 		p.hangUp()
-		if state, cause := describe(a); state != stateBlocked || !strings.Contains(cause, "407") || strings.Contains(cause, "hidden") {
+		if state, cause := describe(a); state != StateBlocked || !strings.Contains(cause, "407") || strings.Contains(cause, "hidden") {
 			t.Errorf("%s: %s: %s", target, state, cause)
 		}
 	}

@@ -56,7 +56,7 @@ func bufferOptions(cfg *configs.Config, s streams) buffer.Options {
 		FloorStep:    int64(cfg.Window.Size),
 		LockTimeout:  lockWait,
 		Check:        storeCheck(),
-		Logger:       newLogger(cfg.Log, s.err),
+		Logger:       newLogger(cfg.Log, s.err, nil),
 	}
 }
 

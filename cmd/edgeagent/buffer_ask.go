@@ -18,7 +18,7 @@ import (
 // storeOptions are those of an agent whose store is worked on while it does not run.
 func storeOptions(cfg *configs.Config, s streams) agent.Options {
 	v, date := built()
-	return agent.Options{Config: cfg, Version: v, BuildDate: date, Logger: newLogger(cfg.Log, s.err), Check: storeCheck(), LockTimeout: lockWait}
+	return agent.Options{Config: cfg, Version: v, BuildDate: date, Logger: newLogger(cfg.Log, s.err, nil), Check: storeCheck(), LockTimeout: lockWait}
 }
 
 // askStore has a request carried out by the running agent, or, where none runs, on its store.

@@ -52,6 +52,9 @@ type cli struct {
 	Status   statusCmd   `cmd:"" help:"Ask the running agent how it is."`
 	Advise   adviseCmd   `cmd:"" help:"Say how late readings come, and which delay that calls for."`
 	Buffer   bufferCmd   `cmd:"" help:"Look after the store: what is in it, out and in again, and mending."`
+	Doctor   doctorCmd   `cmd:"" help:"Look at all that the agent needs, a line each, with what to do."`
+	Support  supportCmd  `cmd:"" help:"Write one file for whoever helps, with every secret hidden."`
+	Forget   forgetCmd   `cmd:"" help:"Delete the session at the broker, when a gateway is retired."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 
 	Completion completionCmd `cmd:"" help:"Print a script by which a shell completes commands, flags and files."`

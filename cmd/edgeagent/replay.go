@@ -36,7 +36,7 @@ func (c replayCmd) Run(ctx context.Context, s streams) error {
 	}
 	_, date := built()
 	r, err := agent.OpenReplay(agent.ReplayOptions{Config: cfg, StateDir: c.State, Close: c.Close, Again: c.Again, BuildDate: date,
-		Out: s.out, Logger: newLogger(cfg.Log, s.err)})
+		Out: s.out, Logger: newLogger(cfg.Log, s.err, nil)})
 	if err != nil {
 		return err
 	}

@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"slices"
 
 	"edgeagent/agent"
-	"edgeagent/configs"
+	"edgeagent/logs"
 )
 
 type runCmd struct{ configFlag }
@@ -28,14 +26,15 @@ func (c runCmd) Run(ctx context.Context, s streams) error {
 	if err := cfg.CheckRun(); err != nil {
 		return err
 	}
-	log := newLogger(cfg.Log, s.err)
+	recent := new(logs.Ring)
+	log := newLogger(cfg.Log, s.err, recent)
 	defer routeStandardLog(log)()
 	limit := limitMemory()
 	for _, w := range slices.Concat(cfg.Warnings(), cfg.FileWarnings(), cfg.MemoryWarnings(limit)) {
 		log.Warn("configuration: " + w)
 	}
 	v, date := built()
-	a, err := agent.Open(agent.Options{Config: cfg, Version: v, BuildDate: date, Logger: log, MemoryLimit: limit, Check: storeCheck()})
+	a, err := agent.Open(agent.Options{Config: cfg, Version: v, BuildDate: date, Logger: log, MemoryLimit: limit, Check: storeCheck(), Recent: recent.Lines})
 	if err != nil {
 		return err
 	}
@@ -55,15 +54,4 @@ func (c runCmd) Run(ctx context.Context, s streams) error {
 		}
 	}()
 	return a.Run(ctx)
-}
-
-// newLogger writes to w as the configuration asks. The level and format have been validated.
-func newLogger(c configs.Log, w io.Writer) *slog.Logger {
-	var level slog.Level
-	_ = level.UnmarshalText([]byte(c.Level))
-	opts := &slog.HandlerOptions{Level: level}
-	if c.Format == "json" {
-		return slog.New(slog.NewJSONHandler(w, opts))
-	}
-	return slog.New(slog.NewTextHandler(w, opts))
 }

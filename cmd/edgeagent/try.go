@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"time"
 
@@ -118,7 +117,7 @@ func listenFor(ctx context.Context, d time.Duration, m configs.MQTT, filters []s
 	}
 	ctx, stop := context.WithTimeout(ctx, d)
 	defer stop()
-	log := slog.New(slog.NewTextHandler(warnings, &slog.HandlerOptions{Level: slog.LevelError}))
+	log := newLogger(configs.Log{Level: "error"}, warnings, nil)
 	return agent.Observe(ctx, m, filters, log, take)
 }
 

@@ -1,0 +1,69 @@
+package agent
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"edgeagent/logs"
+	"edgeagent/status"
+)
+
+// While readings come the log sums up every five minutes; when nothing comes, goes or changes, ever less often, down to once an hour;
+// and a change is summed up at the next five minutes.
+func TestSummaryRhythm(t *testing.T) {
+	var s summaries
+	p := pulse{received: 1, uplink: "up", broker: true}
+	var got []int
+	for minute := 5; minute <= 12*60; minute += 5 {
+		switch {
+		case minute <= 30:
+			p.received++
+		case minute == 600:
+			p.broker = false
+		case minute == 700:
+			p.uploaded++
+		}
+		if s.due(p, time.Duration(minute)*time.Minute) {
+			got = append(got, minute)
+		}
+	}
+	want := []int{5, 10, 15, 20, 25, 30, 35, 45, 65, 105, 165, 225, 285, 345, 405, 465, 525, 585, 600, 605, 615, 635, 675, 700, 705, 715}
+	if len(got) != len(want) {
+		t.Fatalf("summaries at %v, want %v", got, want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("summaries at %v, want %v", got, want)
+			break
+		}
+	}
+}
+
+// When nothing that comes can be used, that is told once, with the reasons, and so is its end.
+func TestUselessReadings(t *testing.T) {
+	var log strings.Builder
+	a := &Agent{log: slog.New(logs.NewHandler(&log, logs.Journal, slog.LevelInfo))}
+	l := status.Ledger{Rejected: map[string]int64{}}
+	look := func(windowed, duplicate, decode int64, want string) {
+		t.Helper()
+		log.Reset()
+		l.Windowed += windowed
+		l.Duplicate += duplicate
+		l.Rejected = map[string]int64{"decode": l.Rejected["decode"] + decode}
+		l.Received += windowed + duplicate + decode
+		a.useless(l)
+		if got := log.String(); got == "" != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("windowed %d, duplicate %d, decode %d: %q, want %q", windowed, duplicate, decode, got, want)
+		}
+	}
+	look(5, 0, 5, "")
+	look(0, 0, 0, "")
+	look(0, 3, 2, "") // repeats are no fault of anybody's
+	look(0, 0, 7, `<4>WARN  readings: none of those that came can be used; edgeagent doctor and edgeagent try --listen 30s show why  received=7 rejected_for="decode 7"`)
+	look(0, 0, 7, "")
+	look(0, 0, 0, "")
+	look(1, 0, 7, "<6>INFO  readings: they can be used again")
+	look(1, 0, 0, "")
+}

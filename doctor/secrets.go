@@ -1,0 +1,67 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"edgeagent/configs"
+)
+
+// A secret is a file that holds one.
+type secret struct {
+	key, path string
+	mode      fs.FileMode
+	empty     bool
+	err       error
+}
+
+// seeSecrets looks at every file with a secret that the configuration names.
+func seeSecrets(c *configs.Config) []secret {
+	named := [][2]string{{"mqtt.password_file", c.MQTT.PasswordFile}, {"mqtt.tls.key_file", c.MQTT.TLS.KeyFile}, {"http.token_file", c.HTTP.TokenFile}}
+	for _, u := range c.Uplinks {
+		named = append(named, [2]string{"uplink.password_file", u.PasswordFile}, [2]string{"uplink.token_file", u.TokenFile}, [2]string{"uplink.tls.key_file", u.TLS.KeyFile})
+	}
+	var all []secret
+	for _, n := range named {
+		if n[1] != "" {
+			all = append(all, seeSecret(n[0], n[1]))
+		}
+	}
+	return all
+}
+
+func seeSecret(key, path string) secret {
+	s := secret{key: key, path: path}
+	info, err := os.Stat(path)
+	if err != nil {
+		s.err = err
+		return s
+	}
+	s.mode = info.Mode()
+	text, err := os.ReadFile(path)
+	s.empty, s.err = strings.TrimSpace(string(text)) == "", err
+	return s
+}
+
+func judgeSecrets(all []secret) Report {
+	var out Report
+	for _, s := range all {
+		switch {
+		case errors.Is(s.err, fs.ErrNotExist):
+			out = append(out, fail("secrets", "make the file, for the agent's user only", "%s: %s is not there", s.key, s.path))
+		case s.err != nil:
+			out = append(out, fail("secrets", "chown and chmod 600 it for the agent's user; or run this as root", "%s: %v", s.key, s.err))
+		case s.empty:
+			out = append(out, fail("secrets", "put the secret into it, on one line", "%s: %s is empty", s.key, s.path))
+		case s.mode.Perm()&0o007 != 0 || s.mode.Perm()&0o020 != 0:
+			out = append(out, warn("secrets", fmt.Sprintf("chmod 600 %s", s.path), "%s: others may read or change %s (%04o)", s.key, s.path, s.mode.Perm()))
+		}
+	}
+	if len(out) == 0 && len(all) > 0 {
+		return Report{ok("secrets", "%d files, for their owner only", len(all))}
+	}
+	return out
+}

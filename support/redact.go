@@ -1,0 +1,118 @@
+package support
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"edgeagent/configs"
+)
+
+// hidden stands in the place of a secret.
+const hidden = "***"
+
+// shortest is how many bytes a secret must have to be looked for: a shorter one would be found in any text.
+const shortest = 3
+
+// A Redactor hides secrets in text: those that it was given, wherever they turn up, and whatever has the look of one.
+type Redactor struct {
+	known *strings.Replacer
+}
+
+// NewRedactor hides the given secrets, as they are and as they are sent: quoted, escaped for a URL, in base64 (that of a pair
+// user:password too) and in hex. Secrets of less than three bytes are not looked for.
+func NewRedactor(secrets ...string) Redactor {
+	var forms []string
+	for _, s := range secrets {
+		if len(s) < shortest {
+			continue
+		}
+		forms = append(forms, s, strings.Trim(strconv.Quote(s), `"`), url.QueryEscape(s), url.PathEscape(s),
+			base64.StdEncoding.EncodeToString([]byte(s)), base64.URLEncoding.EncodeToString([]byte(s)), hex.EncodeToString([]byte(s)))
+	}
+	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) }) // the longest first: one may hold another
+	var pairs []string
+	for _, f := range slices.Compact(forms) {
+		pairs = append(pairs, f, hidden)
+	}
+	return Redactor{strings.NewReplacer(pairs...)}
+}
+
+// What has the look of a secret: credentials in an address, a header, a key with such a name.
+var (
+	inAddress = regexp.MustCompile(`//[^/@\s"']+@`)
+	inHeader  = regexp.MustCompile(`(?i)\b(bearer|token|basic)\s+[A-Za-z0-9+/=._~-]{6,}`)
+	inKey     = regexp.MustCompile(`(?im)((?:password|passwd|secret|token|api_?key|credential)s?["']?\s*[=:]\s*)("[^"\n]*"|'[^'\n]*'|[^\s"',;&)]+)`)
+)
+
+// Hide is text without secrets.
+func (r Redactor) Hide(text string) string {
+	text = r.known.Replace(text)
+	text = inAddress.ReplaceAllString(text, "//"+hidden+"@")
+	text = inHeader.ReplaceAllString(text, "$1 "+hidden)
+	return inKey.ReplaceAllStringFunc(text, func(found string) string {
+		m := inKey.FindStringSubmatch(found)
+		if reference.MatchString(m[2]) || plain[m[2]] {
+			return found
+		}
+		return m[1] + hidden
+	})
+}
+
+// plain are values that hide nothing.
+var plain = map[string]bool{`""`: true, hidden: true, "true": true, "false": true, `"(hidden)"`: true}
+
+// reference is a value that says where a secret comes from, not what it is.
+var reference = regexp.MustCompile(`^"?\$\{[A-Za-z_][A-Za-z0-9_]*\}"?$`)
+
+// SecretsOf are the secrets of a configuration: those in it, and what is in the files that it names.
+func SecretsOf(c *configs.Config) []string {
+	all := []string{c.MQTT.Password}
+	files := []string{c.MQTT.PasswordFile, c.HTTP.TokenFile}
+	users := [][2]string{{c.MQTT.Username, c.MQTT.Password}, {c.MQTT.Username, read(c.MQTT.PasswordFile)}}
+	for _, u := range c.Uplinks {
+		all = append(all, u.Password, u.Token)
+		files = append(files, u.PasswordFile, u.TokenFile)
+		users = append(users, [2]string{u.Username, u.Password}, [2]string{u.Username, read(u.PasswordFile)})
+	}
+	for _, f := range files {
+		all = append(all, read(f))
+	}
+	for _, u := range users {
+		if u[0] != "" && u[1] != "" {
+			all = append(all, base64.StdEncoding.EncodeToString([]byte(u[0]+":"+u[1])))
+		}
+	}
+	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+}
+
+// read is what is in a secret file, "" if there is none or it cannot be read: then nobody else here has read it either.
+func read(path string) string {
+	if path == "" {
+		return ""
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// variable is a ${NAME} in the text of a configuration.
+var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// SecretsIn are the values of the variables that a text names, for one that could not be read as a configuration.
+func SecretsIn(text string) []string {
+	var all []string
+	for _, m := range variable.FindAllStringSubmatch(text, -1) {
+		if v := os.Getenv(m[1]); v != "" {
+			all = append(all, v)
+		}
+	}
+	return all
+}

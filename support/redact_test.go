@@ -1,0 +1,58 @@
+package support
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func TestHideKnown(t *testing.T) {
+	const secret = `s3cr/t+"ö value`
+	r := NewRedactor(secret, "", "ab", "s3cr") // one that another begins with, and two that are too short
+	for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), base64.StdEncoding.EncodeToString([]byte(secret)),
+		hex.EncodeToString([]byte(secret)), strings.Trim(fmt.Sprintf("%q", secret), `"`)} {
+		if got := r.Hide("before <" + form + "> after"); got != "before <***> after" {
+			t.Errorf("%s: got %s", form, got)
+		}
+	}
+	if got := r.Hide("about ab"); got != "about ab" {
+		t.Errorf("a short secret was looked for: %s", got)
+	}
+}
+
+// What has the look of a secret is hidden though nobody knows it; what only names one stays.
+func TestHideUnknown(t *testing.T) {
+	r := NewRedactor()
+	for _, c := range []struct{ text, want string }{
+		{"mqtt://user:pass@host:1883/x", "mqtt://***@host:1883/x"},
+		{"http://token@host", "http://***@host"},
+		{"http://h/write?db=d&token=abcdef&x=1", "http://h/write?db=d&token=***&x=1"},
+		{"http://h/query?u=w&password=abc", "http://h/query?u=w&password=***"},
+		{"Authorization: Bearer abcdef.ghi-jkl", "Authorization: Bearer ***"},
+		{"authorization: Basic dXNlcjpwYXNz", "authorization: Basic ***"},
+		{`password = "open sesame"`, `password = ***`},
+		{`{"password": "open sesame"}`, `{"password": ***}`},
+		{`token = 'x y'`, `token = ***`},
+		{`password = "${SECRET}"`, `password = "${SECRET}"`},
+		{`password = ""`, `password = ""`},
+		{`password_file = "/etc/edgeagent/password"`, `password_file = "/etc/edgeagent/password"`},
+		{`token_file = "/run/token"`, `token_file = "/run/token"`},
+		{"status page  url=http://127.0.0.1:9273/ token=false", "status page  url=http://127.0.0.1:9273/ token=false"},
+		{"check the token, its permissions", "check the token, its permissions"},
+	} {
+		if got := r.Hide(c.text); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+func TestSecretsIn(t *testing.T) {
+	t.Setenv("EA_TEST_SECRET", "planted")
+	t.Setenv("EA_TEST_EMPTY", "")
+	if got := SecretsIn(`a = "${EA_TEST_SECRET}" b = "${EA_TEST_EMPTY}${EA_TEST_MISSING}"`); len(got) != 1 || got[0] != "planted" {
+		t.Errorf("got %q", got)
+	}
+}
