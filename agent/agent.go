@@ -32,6 +32,7 @@ type Options struct {
 	Check       buffer.CheckFunc // of the store after an unclean stop; nil: not at all
 	LockTimeout time.Duration    // how long to wait for another process to let go of the store; 0 is 5 s
 	MemoryLimit int64            // of the process, bytes: remembered readings take at most half of it; 0 is none
+	Supervisor  Supervisor
 }
 
 // An Agent is a running pipeline from broker to server. Open makes it, Run runs it once, and Run's end closes it.
@@ -69,6 +70,7 @@ type Agent struct {
 	periods    periods
 	trusted    bool
 	filters    []string
+	supervised supervised
 }
 
 // Open opens the store, rebuilds the state and prepares the connections; nothing is connected yet. Its errors are the
@@ -77,6 +79,7 @@ func Open(o Options) (*Agent, error) {
 	a := &Agent{cfg: o.Config, version: o.Version, log: o.Logger, clock: o.Clock.orMachine(),
 		trust: trust{o.Config.Gateway.Clock, o.BuildDate.UnixNano()}, queries: make(chan chan<- status.Report), asks: make(chan ask)}
 	a.start = a.clock.Now()
+	a.supervised = supervised{Supervisor: o.Supervisor, log: o.Logger}
 	cfg := o.Config
 	var err error
 	if a.decoder, err = reading.Compile(cfg.Sources, cfg.Watermark.NotBefore); err != nil {

@@ -35,7 +35,7 @@ func (c runCmd) Run(ctx context.Context, s streams) error {
 		log.Warn("configuration: " + w)
 	}
 	v, date := built()
-	a, err := agent.Open(agent.Options{Config: cfg, Version: v, BuildDate: date, Logger: log, MemoryLimit: limit, Check: storeCheck()})
+	a, err := agent.Open(agent.Options{Config: cfg, Version: v, BuildDate: date, Logger: log, MemoryLimit: limit, Check: storeCheck(), Supervisor: supervisor(log)})
 	if err != nil {
 		return err
 	}
