@@ -126,7 +126,7 @@ func (f *fleet) simulate() {
 				g.received, g.late, g.rejected, g.instance = 1, 0, 0, 12
 			}
 		})
-		line("twins", func(g *gateway) { g.instance = int64(1<<52 + n%2) })
+		line("twins", func(g *gateway) { g.instance = 1<<52 + int64(n%2) })
 		line("restart", func(g *gateway) { g.instance = int64(100 + n/18) })
 		line("site", func(g *gateway) { g.shard = "1/2" })
 		line("site", func(g *gateway) { g.shard, g.received, g.instance = "2/2", int64(30*n), 9 })

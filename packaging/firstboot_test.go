@@ -52,28 +52,31 @@ func firstboot(root string) (string, error) {
 	return string(out), err
 }
 
+// boxes are first boots, by what is special about the box.
+var boxes = map[string]struct {
+	box       box
+	id, token string // want; no id is no file
+	says      string // for what goes wrong
+}{
+	"card":               {box{toml: asks, card: "GATEWAY_ID=gw-07\nTOKEN=s3cret==\n"}, "gw-07", "s3cret==", ""},
+	"older Raspberry Pi": {box{toml: asks, oldPi: "GATEWAY_ID=gw-07\n"}, "gw-07", "", ""},
+	"Windows editor":     {box{toml: asks, card: "\xef\xbb\xbfGATEWAY_ID=\"gw-07\" \r\nTOKEN='a b'\r\n"}, "gw-07", "a b", ""},
+	"last line counts":   {box{toml: asks, card: "#GATEWAY_ID=no\nGATEWAY_ID=one\nGATEWAY_ID=two"}, "two", "", ""},
+	"serial number":      {box{toml: asks, serial: "00000000ABCD1234\x00", wired: "b8:27:eb:00:00:01\n"}, "gw-abcd1234", "", ""},
+	"serial and token":   {box{toml: asks, serial: "0001\x00", card: "TOKEN=x\n"}, "gw-1", "x", ""},
+	"no serial":          {box{toml: asks, serial: "0000000000000000\x00", wired: "b8:27:EB:00:00:01\n", radio: "00:11:22:33:44:55\n"}, "gw-b827eb000001", "", ""},
+	"radio alone":        {box{toml: asks, wired: "00:00:00:00:00:00\n", radio: "00:11:22:33:44:55\n"}, "gw-001122334455", "", ""},
+	"nothing to go by":   {box{toml: asks}, "", "", "no id"},
+	"bad id":             {box{toml: asks, card: "GATEWAY_ID=gw 07\n"}, "", "", "may hold letters"},
+	"too long":           {box{toml: asks, card: "GATEWAY_ID=" + strings.Repeat("x", 65)}, "", "", "longer than 64"},
+	"not asked":          {box{toml: "# id = \"${GATEWAY_ID}\"\nid = \"gw-1\"\n", card: "GATEWAY_ID=gw-07\nTOKEN=x\n"}, "", "", ""},
+	"no configuration":   {box{card: "GATEWAY_ID=gw-07\n"}, "", "", "there is no"},
+	"there already":      {box{toml: asks, env: "GATEWAY_ID=gw-01\n", card: "GATEWAY_ID=gw-07\nTOKEN=x\n"}, "gw-01", "", ""},
+	"token already":      {box{toml: asks, token: "old\n", card: "GATEWAY_ID=gw-07\nTOKEN=new\n"}, "gw-07", "old", ""},
+}
+
 func TestFirstboot(t *testing.T) {
-	for name, tt := range map[string]struct {
-		box       box
-		id, token string // want; no id is no file
-		says      string // for what goes wrong
-	}{
-		"card":               {box{toml: asks, card: "GATEWAY_ID=gw-07\nTOKEN=s3cret==\n"}, "gw-07", "s3cret==", ""},
-		"older Raspberry Pi": {box{toml: asks, oldPi: "GATEWAY_ID=gw-07\n"}, "gw-07", "", ""},
-		"Windows editor":     {box{toml: asks, card: "\xef\xbb\xbfGATEWAY_ID=\"gw-07\" \r\nTOKEN='a b'\r\n"}, "gw-07", "a b", ""},
-		"last line counts":   {box{toml: asks, card: "#GATEWAY_ID=no\nGATEWAY_ID=one\nGATEWAY_ID=two"}, "two", "", ""},
-		"serial number":      {box{toml: asks, serial: "00000000ABCD1234\x00", wired: "b8:27:eb:00:00:01\n"}, "gw-abcd1234", "", ""},
-		"serial and token":   {box{toml: asks, serial: "0001\x00", card: "TOKEN=x\n"}, "gw-1", "x", ""},
-		"no serial":          {box{toml: asks, serial: "0000000000000000\x00", wired: "b8:27:EB:00:00:01\n", radio: "00:11:22:33:44:55\n"}, "gw-b827eb000001", "", ""},
-		"radio alone":        {box{toml: asks, wired: "00:00:00:00:00:00\n", radio: "00:11:22:33:44:55\n"}, "gw-001122334455", "", ""},
-		"nothing to go by":   {box{toml: asks}, "", "", "no id"},
-		"bad id":             {box{toml: asks, card: "GATEWAY_ID=gw 07\n"}, "", "", "may hold letters"},
-		"too long":           {box{toml: asks, card: "GATEWAY_ID=" + strings.Repeat("x", 65)}, "", "", "longer than 64"},
-		"not asked":          {box{toml: "# id = \"${GATEWAY_ID}\"\nid = \"gw-1\"\n", card: "GATEWAY_ID=gw-07\nTOKEN=x\n"}, "", "", ""},
-		"no configuration":   {box{card: "GATEWAY_ID=gw-07\n"}, "", "", "there is no"},
-		"there already":      {box{toml: asks, env: "GATEWAY_ID=gw-01\n", card: "GATEWAY_ID=gw-07\nTOKEN=x\n"}, "gw-01", "", ""},
-		"token already":      {box{toml: asks, token: "old\n", card: "GATEWAY_ID=gw-07\nTOKEN=new\n"}, "gw-07", "old", ""},
-	} {
+	for name, tt := range boxes {
 		t.Run(name, func(t *testing.T) {
 			root := tt.box.write(t)
 			out, err := firstboot(root)
