@@ -28,7 +28,9 @@ fi
 mount -t tmpfs tmpfs "$1/run"
 mount -t tmpfs tmpfs "$1/dev"
 for d in null zero full random urandom tty; do touch "$1/dev/$d"; mount --bind /dev/$d "$1/dev/$d"; done
-mkdir "$1/dev/shm"
+mkdir "$1/dev/shm" "$1/dev/pts"
+mount -t devpts -o newinstance,ptmxmode=0666 devpts "$1/dev/pts"
+ln -s pts/ptmx "$1/dev/ptmx"
 ip link set lo up
 export container=edgeagent-test
 exec chroot "$1" /lib/systemd/systemd --show-status=0 systemd.unit=multi-user.target`
@@ -88,7 +90,7 @@ func (d *debian) run(script string) string {
 	d.t.Helper()
 	out, err := d.try(script)
 	if err != nil {
-		log, _ := d.try("journalctl -u edgeagent -n 30 --no-pager")
+		log, _ := d.try("journalctl -b -u edgeagent -u edgeagent-firstboot -n 30 --no-pager")
 		d.t.Fatalf("%s: %v\n%s\n%s", script, err, out, log)
 	}
 	return strings.TrimSpace(out)
