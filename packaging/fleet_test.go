@@ -13,6 +13,7 @@ var configuration = regexp.MustCompile("(?ms)^```toml\n(.*?)^```$")
 // TestFleet follows docs/fleet.md: the configuration of the image, the cleaning, a card from the list, the first boot, and
 // a new configuration.
 func TestFleet(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../docs/fleet.md")
 	if err != nil {
 		t.Fatal(err)

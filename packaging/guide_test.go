@@ -49,6 +49,7 @@ export PATH=/usr/local/bin:$PATH
 // TestGuide types what docs/guide.md says, word for word and in its order, on a machine of its own with a network of its
 // own, and finds the first point where the guide says.
 func TestGuide(t *testing.T) {
+	t.Parallel()
 	testbed.Need(t, "mosquitto")
 	testbed.Need(t, "mosquitto_pub")
 	testbed.Need(t, "curl")

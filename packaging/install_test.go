@@ -132,6 +132,7 @@ const stats = `edgeagent buffer stats | grep -E '^queued'`
 // TestInstall goes through the life of a package: installed, used, upgraded with data in the store, removed, installed
 // again, purged.
 func TestInstall(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	m.put(deb(t), "root/1.deb")
 	m.put(renumbered(t, deb(t), "1.3.0"), "root/2.deb")
@@ -170,6 +171,7 @@ func TestInstall(t *testing.T) {
 
 // TestPurgeKeepsOthers: what an administrator put beside the configuration is not the package's to delete.
 func TestPurgeKeepsOthers(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	m.put(deb(t), "root/1.deb")
 	m.run("dpkg -i /root/1.deb; touch /etc/edgeagent/ca.pem; dpkg --purge edgeagent; ls /etc/edgeagent")
@@ -179,6 +181,7 @@ func TestPurgeKeepsOthers(t *testing.T) {
 // TestInstallIntoImage: dpkg may fill another root without entering it, as builders of images do. The ids are then those
 // of that root.
 func TestInstallIntoImage(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	m.put(deb(t), "root/1.deb")
 	m.run(`mkdir -p /image/etc /image/var/lib/dpkg/info /image/var/lib/dpkg/updates /image/var/lib/dpkg/triggers

@@ -73,6 +73,9 @@ func TestDockerfile(t *testing.T) {
 			last = nil
 		case "RUN":
 			command := strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(line), "RUN "), "/out/", out+"/")
+			if !long(t) {
+				command = strings.Replace(command, " -trimpath", "", 1) // else nothing that other tests compile can be used
+			}
 			cmd := exec.Command("sh", "-c", command)
 			cmd.Dir = ".."
 			cmd.Env = append(os.Environ(), "VERSION=v1.2.3", "BUILD_DATE=2026-11-29T00:00:00Z")

@@ -80,7 +80,7 @@ func (i *Influx) start() error {
 		return err
 	}
 	i.Process = p
-	err = poll(i.limit, "influxd to answer", func() bool { return !p.Running() || i.pings() })
+	err = poll(i.limit, "influxd to answer", func() bool { return !p.Running() || i.serves(p) })
 	if err == nil && !p.Running() {
 		err = fmt.Errorf("influxd ended at once:\n%s", p.LogTail(tailLines))
 	}
@@ -88,6 +88,12 @@ func (i *Influx) start() error {
 		p.Kill()
 	}
 	return err
+}
+
+// serves reports whether it is this server that answers: until it listens, which with Flux takes long, another test's may
+// have got the port.
+func (i *Influx) serves(p *Process) bool {
+	return strings.Contains(p.Log(), "Listening on HTTP") && i.pings()
 }
 
 // pings reports whether the HTTP service answers.
