@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -232,21 +231,4 @@ func (a *Agent) servers() map[string]func(context.Context) error {
 			Source: a.Status, Details: details{a}, Logger: a.log}).Run
 	}
 	return all
-}
-
-// secretFile reads a secret from a file at every call, or gives the literal one; nil if there is neither.
-func secretFile(path, literal string) func() (string, error) {
-	if path == "" && literal == "" {
-		return nil
-	}
-	if path == "" {
-		return func() (string, error) { return literal, nil }
-	}
-	return func() (string, error) {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return "", fmt.Errorf("read secret: %w", err)
-		}
-		return trimSecret(text), nil
-	}
 }

@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -127,3 +129,20 @@ func (a *Agent) newUplink() (*uplink.Uplink, error) {
 
 // trimSecret takes the line end off that editors leave in secret files.
 func trimSecret(text []byte) string { return strings.TrimSpace(string(text)) }
+
+// secretFile reads a secret from a file at every call, or gives the literal one; nil if there is neither.
+func secretFile(path, literal string) func() (string, error) {
+	if path == "" && literal == "" {
+		return nil
+	}
+	if path == "" {
+		return func() (string, error) { return literal, nil }
+	}
+	return func() (string, error) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return "", fmt.Errorf("read secret: %w", err)
+		}
+		return trimSecret(text), nil
+	}
+}

@@ -47,10 +47,10 @@ export CGO_ENABLED=0 GOFLAGS= GOEXPERIMENT= GOWORK=off
 unset GOOS GOARCH GOARM GOMIPS
 export GOAMD64=v1 GOARM64=v8.0 GORISCV64=rva20u64
 
-# What runs seldom is compiled without inlining: 2 % of the size for nothing that is felt. Routers get all of it so.
+# What runs seldom (a TLS handshake, a status page) is compiled without inlining: 3 % of the size for nothing that is felt. Routers get all of it so.
 cold=()
 for p in edgeagent/{demo,sim,discover,configs,status,cmd/edgeagent} net/http \
-  github.com/{mochi-mqtt/...,alecthomas/kong,pelletier/...,fxamacker/...}; do
+  crypto/{tls,x509} encoding/{asn1,json} github.com/{mochi-mqtt/...,alecthomas/kong,pelletier/...,fxamacker/...}; do
   cold+=("-gcflags=$p=-l")
 done
 
