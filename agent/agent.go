@@ -31,6 +31,7 @@ type Options struct {
 	LockTimeout time.Duration    // how long to wait for another process to let go of the store; 0 is 5 s
 	MemoryLimit int64            // of the process, bytes: remembered readings take at most half of it; 0 is none
 	Recent      func() []string  // the last lines of the log, for whoever asks by the control socket; nil: none
+	Supervisor  Supervisor
 }
 
 // An Agent is a running pipeline from broker to server. Open makes it, Run runs it once, and Run's end closes it.
@@ -71,6 +72,7 @@ type Agent struct {
 	summaries  summaries
 	trusted    bool
 	filters    []string
+	supervised supervised
 }
 
 // Open opens the store, rebuilds the state and prepares the connections; nothing is connected yet. Its errors are the
@@ -79,6 +81,7 @@ func Open(o Options) (*Agent, error) {
 	a := &Agent{cfg: o.Config, version: o.Version, log: o.Logger, clock: o.Clock.orMachine(),
 		trust: trust{o.Config.Gateway.Clock, o.BuildDate.UnixNano()}, queries: make(chan chan<- status.Report), asks: make(chan ask), settles: make(chan settle), recent: o.Recent}
 	a.start = a.clock.Now()
+	a.supervised = supervised{Supervisor: o.Supervisor, log: o.Logger}
 	cfg := o.Config
 	var err error
 	if a.decoder, err = reading.Compile(cfg.Sources, cfg.Watermark.NotBefore); err != nil {

@@ -144,9 +144,9 @@ func readTheDay(t *testing.T, log string) {
 	}
 	last := strings.Join(all[max(0, len(all)-20):], "\n")
 	for _, want := range []string{
-		"broker=away broker_since=2000-01-01T00:00:", `broker_error="open connection: dial: connection refused"`,
+		"broker=\"not connected\" broker_since=2000-01-01T00:00:", `broker_error="open connection: dial: connection refused"`,
 		"uplink=down uplink_since=2000-01-01T00:", `uplink_error="dial tcp 127.0.0.1:1: connect: connection refused"`,
-		"queued=", `clock="NOT TRUSTED"`, "books=balance",
+		"points_waiting=", `clock="NOT TRUSTED"`, "books=balance",
 	} {
 		if !strings.Contains(last, want) {
 			t.Errorf("no %q in the last 20 lines", want)

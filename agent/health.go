@@ -4,6 +4,7 @@ import (
 	"edgeagent/buffer"
 	"edgeagent/reading"
 	"edgeagent/uplink"
+	"edgeagent/watermark"
 )
 
 // health queues one line about the agent itself, unless the clock is wrong for certain: it would land in another year.
@@ -21,7 +22,9 @@ func (e *Engine) Health(t int64, fields []uplink.Field) {
 	e.queue(buffer.Point{Kind: buffer.Health}, line, err)
 }
 
-// healthFields are the books and the state of the agent; the columns of points are those of the first uplink. The keys are stable: dashboards and alerts rest on them.
+// healthFields are the books and the state of the agent; the columns of points are those of the first uplink. The keys are stable:
+// dashboards and alerts rest on them. instance is when this process began, in µs since 1970 by the gateway's clock: a restart
+// raises it, so where it falls again and again two boxes have one gateway id.
 func (a *Agent) healthFields() []uplink.Field {
 	l, p, st := a.engine.ledger, a.store.Counts(), a.client.State()
 	stats := a.store.Stats()
@@ -38,6 +41,9 @@ func (a *Agent) healthFields() []uplink.Field {
 	}
 	if a.engine.rules.Share.Of > 0 {
 		fields = append(fields, uplink.Int("elsewhere", a.engine.elsewhere.Count))
+	}
+	if m, _ := a.engine.furthest(); m != watermark.None {
+		fields = append(fields, uplink.Float("behind_s", float64(a.clock.Now().UnixNano()-m)/1e9))
 	}
 	return append(fields,
 		uplink.Int("arrival_timed", a.engine.arrivalTimed),
@@ -59,6 +65,7 @@ func (a *Agent) healthFields() []uplink.Field {
 		uplink.Int("open_windows", a.engine.OpenWindows()),
 		uplink.Int("store_bytes", stats.FileBytes),
 		uplink.Int("uptime_s", int64(a.up().Seconds())),
+		uplink.Int("instance", a.start.UnixMicro()),
 		uplink.Bool("clock_trusted", a.trusted),
 		uplink.Bool("connected", st.Connected),
 		uplink.Bool("balanced", l.Balanced() && a.balanced()),

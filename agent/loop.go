@@ -22,6 +22,8 @@ type periods struct {
 // loop is the one owner of the state, until ctx ends or a part reports that it cannot go on.
 func (a *Agent) loop(ctx context.Context, errs <-chan error) error {
 	_ = a.begin() // is tried again
+	a.supervised.ready(a.statusLine())
+	defer a.supervised.stopping()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -178,6 +180,7 @@ func (a *Agent) refused(d *mqtt.Delivery) {
 // everySecond does what goes by the clock.
 func (a *Agent) everySecond(up time.Duration) {
 	a.checkClock()
+	a.supervised.alive(up, a.statusLine())
 	if !a.stalled() { // else readings wait, and the silence is ours
 		a.engine.Idle(a.moment())
 	}

@@ -14,14 +14,18 @@ import (
 // largestFile is far over any configuration, and keeps a wrong path (a disk image, a log) from filling the memory.
 const largestFile = 1 << 20
 
-// Load reads the file at path with the environment of the process. The error is an *Error, also if the file cannot be
-// read.
+// Load reads the file at path with the environment of the process, and for variables that are not set there the file of
+// NAME=value lines beside it (edgeagent.env beside edgeagent.toml). The error is an *Error, also if a file cannot be read.
 func Load(path string) (*Config, error) {
 	content, err := readFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return Parse(path, content, os.LookupEnv)
+	env, err := environment(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, content, env)
 }
 
 func readFile(path string) ([]byte, error) {

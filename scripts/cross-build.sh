@@ -5,9 +5,11 @@
 #
 #   scripts/cross-build.sh                   build, check, and see that macOS and Windows still compile
 #   scripts/cross-build.sh --verify [ARCH…]  the same, then build all (or ARCH alone) once more from nothing and compare
+#   scripts/cross-build.sh --only ARCH…      build and check these boards alone
 #
 #   VERSION            what `edgeagent version` says; default: git describe
 #   SOURCE_DATE_EPOCH  the build's date in seconds; default: the last commit's
+#   OUT                the folder for the binaries; default: dist
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,11 +20,19 @@ max_bytes=14000000
 die() { echo "cross-build: $*" >&2; exit 1; }
 
 verify=
-if [ $# -gt 0 ]; then
-  [ "$1" = --verify ] || die "unknown argument $1 (known: --verify [ARCH…])"
-  shift
-  verify=${*:-$linux}
-fi
+case ${1:-} in
+  '') ;;
+  --verify)
+    shift
+    verify=${*:-$linux}
+    ;;
+  --only)
+    shift
+    [ $# -gt 0 ] || die "--only needs an architecture (known: $linux)"
+    linux=$* others=
+    ;;
+  *) die "unknown argument $1 (known: --verify [ARCH…], --only ARCH…)" ;;
+esac
 
 # In a container the checkout often belongs to another user; we run its code already, so its history may be read too.
 repo() { git -c safe.directory="$(pwd -P)" "$@" 2>/dev/null; }
@@ -37,9 +47,9 @@ export CGO_ENABLED=0 GOFLAGS= GOEXPERIMENT= GOWORK=off
 unset GOOS GOARCH GOARM GOMIPS
 export GOAMD64=v1 GOARM64=v8.0 GORISCV64=rva20u64
 
-# What runs seldom is compiled without inlining: 2 % of the size for nothing that is felt. Routers get all of it so.
+# What runs seldom (a TLS handshake, a status page) is compiled without inlining: 3 % of the size for nothing that is felt. Routers get all of it so.
 cold=()
-for p in edgeagent/{demo,sim,discover,configs,status,doctor,support,logs,cmd/edgeagent} net/http crypto/x509 encoding/json log/slog \
+for p in edgeagent/{demo,sim,discover,configs,status,doctor,support,logs,cmd/edgeagent} net/http crypto/{tls,x509} encoding/{asn1,json} log/slog \
   github.com/{mochi-mqtt/...,alecthomas/kong,pelletier/...,fxamacker/...,gorilla/...}; do
   cold+=("-gcflags=$p=-l")
 done
@@ -69,17 +79,18 @@ sums() { # DIR: checksums of the binaries in it, in a fixed order
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work" 2>/dev/null; rm -rf "$work"' EXIT
 
-mkdir -p dist
-rm -f dist/edgeagent-linux-* dist/SHA256SUMS
+out=${OUT:-dist}
+mkdir -p "$out"
+rm -f "$out"/edgeagent-linux-* "$out/SHA256SUMS"
 echo "edgeagent $version, $date"
-for arch in $linux; do board "$arch" dist; done
-go run ./scripts/elfcheck -max "$max_bytes" dist/edgeagent-linux-*
-sums dist > dist/SHA256SUMS
+for arch in $linux; do board "$arch" "$out"; done
+go run ./scripts/elfcheck -max "$max_bytes" "$out"/edgeagent-linux-*
+sums "$out" > "$out/SHA256SUMS"
 
 for target in $others; do
   compile "$work/other" GOOS="${target%/*}" GOARCH="${target#*/}" || die "$target does not compile"
 done
-echo "compiles for $others"
+[ -z "$others" ] || echo "compiles for $others"
 
 if [ -n "$verify" ]; then
   # A build cache and a place of its own: nothing of the first build may help the second.
@@ -88,7 +99,7 @@ if [ -n "$verify" ]; then
   rm -rf "$work/source/dist"
   for arch in $verify; do
     (cd "$work/source" && GOCACHE="$work/cache" board "$arch" "$work/again")
-    cmp "dist/edgeagent-linux-$arch" "$work/again/edgeagent-linux-$arch" || die "two builds of $version for $arch differ"
+    cmp "$out/edgeagent-linux-$arch" "$work/again/edgeagent-linux-$arch" || die "two builds of $version for $arch differ"
   done
   echo "reproducible: a second build elsewhere, from nothing, gave the same bytes ($verify)"
 fi

@@ -4,7 +4,7 @@
 #
 #   scripts/test.sh           everything
 #   scripts/test.sh --quick   without race detector, fuzzing, ARM emulation and cross-building
-#   scripts/test.sh --long    with the soak tests at full length (EDGEAGENT_LONG=1), all packages as ARMv6, and ten minutes of each fuzz target
+#   scripts/test.sh --long    with the soak tests at full length, all packages as ARMv6, all .deb, a Debian that boots (EDGEAGENT_LONG=1), and ten minutes of each fuzz target
 #
 # The last line sums up the tests; a step that failed and is no test counts as one failure. Exits 1 on any failure.
 set -uo pipefail
@@ -75,6 +75,11 @@ install() {
   have chromium || want+=(chromium)
   have zsh || want+=(zsh)
   have fish || want+=(fish)
+  have mosquitto_pub || want+=(mosquitto-clients)
+  have curl || want+=(curl)
+  have systemd-analyze || want+=(systemd)
+  have ip || want+=(iproute2)
+  [ -z "${EDGEAGENT_LONG:-}" ] || have debootstrap || want+=(debootstrap)
   if [ ${#want[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && have apt-get; then
     # The broker's package would start a service: keep it from that while we install.
     if [ ! -e $policy ]; then printf '#!/bin/sh\nexit 101\n' > $policy && chmod +x $policy && made=1; fi

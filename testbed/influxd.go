@@ -24,13 +24,17 @@ type Influx struct {
 
 	t      TB
 	bin    string
+	limit  time.Duration // for a start
 	client *http.Client
 }
 
 // StartInfluxd starts a server with no databases and returns when it answers. It ends with the test.
 func StartInfluxd(t TB, opts InfluxOptions) *Influx {
 	t.Helper()
-	i := &Influx{t: t, bin: Need(t, "influxd"), Dir: t.TempDir(), client: &http.Client{Timeout: startTimeout}}
+	i := &Influx{t: t, bin: Need(t, "influxd"), Dir: t.TempDir(), client: &http.Client{Timeout: startTimeout}, limit: startTimeout}
+	if opts.Flux {
+		i.limit *= 5
+	}
 	showLog(t, i.logPath())
 	t.Cleanup(i.client.CloseIdleConnections)
 	var err error
@@ -76,7 +80,7 @@ func (i *Influx) start() error {
 		return err
 	}
 	i.Process = p
-	err = poll(startTimeout, "influxd to answer", func() bool { return !p.Running() || i.pings() })
+	err = poll(i.limit, "influxd to answer", func() bool { return !p.Running() || i.serves(p) })
 	if err == nil && !p.Running() {
 		err = fmt.Errorf("influxd ended at once:\n%s", p.LogTail(tailLines))
 	}
@@ -84,6 +88,12 @@ func (i *Influx) start() error {
 		p.Kill()
 	}
 	return err
+}
+
+// serves reports whether it is this server that answers: until it listens, which with Flux takes long, another test's may
+// have got the port.
+func (i *Influx) serves(p *Process) bool {
+	return strings.Contains(p.Log(), "Listening on HTTP") && i.pings()
 }
 
 // pings reports whether the HTTP service answers.

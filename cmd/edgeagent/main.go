@@ -59,6 +59,7 @@ type cli struct {
 
 	Completion completionCmd `cmd:"" help:"Print a script by which a shell completes commands, flags and files."`
 
+	Man           manCmd           `cmd:"" hidden:"" help:"Print the manual page."`
 	InternalCheck internalCheckCmd `cmd:"" hidden:"" name:"internal-check"`
 }
 

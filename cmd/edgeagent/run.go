@@ -34,7 +34,8 @@ func (c runCmd) Run(ctx context.Context, s streams) error {
 		log.Warn("configuration: " + w)
 	}
 	v, date := built()
-	a, err := agent.Open(agent.Options{Config: cfg, Version: v, BuildDate: date, Logger: log, MemoryLimit: limit, Check: storeCheck(), Recent: recent.Lines})
+	a, err := agent.Open(agent.Options{Config: cfg, Version: v, BuildDate: date, Logger: log, MemoryLimit: limit, Check: storeCheck(),
+		Recent: recent.Lines, Supervisor: supervisor(log)})
 	if err != nil {
 		return err
 	}
