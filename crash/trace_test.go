@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -42,6 +43,26 @@ type call struct {
 	flags      string
 	result     int64
 	lie        bool // it was not made
+}
+
+// TestParseCall holds the reading of a trace to calls as strace writes them, cut in two by another thread's too.
+func TestParseCall(t *testing.T) {
+	for line, want := range map[string]call{
+		`ftruncate(11</d/f>, 4259840) = 0`:                                     {name: "ftruncate", begin: 7, end: 7, fd: 11, path: "/d/f", number: 4259840},
+		`ftruncate(11</d/f>, 4259840 <unfinished ...>`:                         {name: "ftruncate", begin: 7, end: math.MaxInt, fd: 11, path: "/d/f", number: 4259840},
+		`pwrite64(8</d/f>, "\x61\x62", 2, 8192) = 2`:                           {name: "pwrite64", begin: 7, end: 7, fd: 8, path: "/d/f", number: 8192, data: []byte("ab"), result: 2},
+		`pwrite64(8</d/f>, "\x61\x62", 2, 8192 <unfinished ...>`:               {name: "pwrite64", begin: 7, end: math.MaxInt, fd: 8, path: "/d/f", number: 8192, data: []byte("ab")},
+		`fdatasync(8</d/f>) = 0`:                                               {name: "fdatasync", begin: 7, end: 7, fd: 8, path: "/d/f"},
+		`fdatasync(8</d/f> <unfinished ...>`:                                   {name: "fdatasync", begin: 7, end: math.MaxInt, fd: 8, path: "/d/f"},
+		`fsync(8</d/f>) = 0 (INJECTED)`:                                        {name: "fsync", begin: 7, end: 7, fd: 8, path: "/d/f", lie: true},
+		`renameat(AT_FDCWD</x>, "\x61", AT_FDCWD</x>, "\x62") = 0`:             {name: "renameat", begin: 7, end: 7, fd: -1, path: "a", to: "b"},
+		`renameat(AT_FDCWD</x>, "\x61", AT_FDCWD</x>, "\x62" <unfinished ...>`: {name: "renameat", begin: 7, end: math.MaxInt, fd: -1, path: "a", to: "b"},
+	} {
+		got, err := parseCall(line, 7)
+		if err != nil || !reflect.DeepEqual(*got, want) {
+			t.Errorf("%s: %+v, %v; want %+v", line, got, err, want)
+		}
+	}
 }
 
 // readTrace reads what strace wrote. A call that never ended has an end beyond every line.
@@ -104,6 +125,7 @@ func parseCall(text string, n int) (*call, error) {
 		}
 		args = args[len(m[0])-1:]
 	}
+	var err error
 	parts := strings.Split(args, `"`)
 	if len(parts) >= 3 {
 		c.data = unhex(parts[1])
@@ -123,14 +145,24 @@ func parseCall(text string, n int) (*call, error) {
 		c.data = nil
 	case "pwrite64":
 		fields := strings.Split(strings.TrimSuffix(parts[2], ") "), ", ")
-		c.number, _ = strconv.ParseInt(strings.TrimRight(strings.Split(fields[2], ")")[0], " "), 10, 64)
+		err = c.numbered(fields[2])
 	case "ftruncate":
-		c.number, _ = strconv.ParseInt(strings.TrimLeft(strings.Split(args, ")")[0], ", "), 10, 64)
+		err = c.numbered(args)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if !unfinished {
 		c.finish(args, n)
 	}
 	return c, nil
+}
+
+// numbered takes the number out of the last argument of a call, which may be cut off behind it.
+func (c *call) numbered(arg string) (err error) {
+	text, _, _ := strings.Cut(arg, ")")
+	c.number, err = strconv.ParseInt(strings.Trim(text, ", "), 10, 64)
+	return err
 }
 
 // finish takes in the line at which a call ends.

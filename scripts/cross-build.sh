@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 
 linux="amd64 arm64 armv7 armv6 riscv64 mipsle"
 others="darwin/amd64 darwin/arm64 windows/amd64 windows/arm64"
-max_bytes=14000000
+max_bytes=15000000
 
 die() { echo "cross-build: $*" >&2; exit 1; }
 
