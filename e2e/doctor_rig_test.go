@@ -3,8 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,30 +87,6 @@ func guardedBroker(t *testing.T, rules string) *testbed.Broker {
 		}
 	}
 	return newBroker(t, testbed.MosquittoOptions{Conf: []string{"allow_anonymous false", "password_file " + hashed, "acl_file " + acl}})
-}
-
-// guardedServer is an influxd with a user for writing, one for reading, and a database edge.
-func guardedServer(t *testing.T) *testbed.Influx {
-	t.Helper()
-	s := testbed.StartInfluxd(t, testbed.InfluxOptions{HTTP: []string{"auth-enabled = true"}})
-	for _, q := range []string{`CREATE USER admin WITH PASSWORD 'admin secret' WITH ALL PRIVILEGES`, `CREATE DATABASE edge`,
-		`CREATE USER w WITH PASSWORD 'write secret'`, `CREATE USER r WITH PASSWORD 'read secret'`, `GRANT ALL ON edge TO w`, `GRANT READ ON edge TO r`} {
-		req, err := http.NewRequest(http.MethodPost, s.URL()+"/query?"+url.Values{"q": {q}}.Encode(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.SetBasicAuth("admin", "admin secret")
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
-		if res.StatusCode != http.StatusOK {
-			t.Fatalf("%s: %s", q, res.Status)
-		}
-	}
-	t.Cleanup(http.DefaultClient.CloseIdleConnections)
-	return s
 }
 
 // secretFile makes a file with a secret and returns the line that names it.

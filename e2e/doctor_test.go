@@ -19,9 +19,9 @@ import (
 // TestDoctorAllRight has all in order, without an agent and beside one, whose session notices nothing.
 func TestDoctorAllRight(t *testing.T) {
 	t.Parallel()
-	b, server := guardedBroker(t, "user edge\ntopic readwrite #\n"), guardedServer(t)
+	b, server := guardedBroker(t, "user edge\ntopic readwrite #\n"), testbed.StartGuardedInfluxd(t)
 	w := newGateway(t, native(t), config{broker: b.URL(), buffer: quick, mqtt: "username = \"edge\"\n" + secretFile(t, "password_file", "open sesame"),
-		uplink: v1(server.URL(), "edge") + "username = \"w\"\n" + secretFile(t, "password_file", "write secret")})
+		uplink: v1(server.URL(), "edge") + "username = \"owner\"\n" + secretFile(t, "password_file", testbed.OwnerPassword)})
 	d := diagnose(t, w, "0s")
 	d.nothing()
 	d.says("WARN", "agent", "does not run")
@@ -109,7 +109,7 @@ func TestDoctorMessages(t *testing.T) {
 // TestDoctorServer has servers that take nothing, for one reason after the other; the last is a sign-in page.
 func TestDoctorServer(t *testing.T) {
 	t.Parallel()
-	b, server := newBroker(t, testbed.MosquittoOptions{}), guardedServer(t)
+	b, server := newBroker(t, testbed.MosquittoOptions{}), testbed.StartGuardedInfluxd(t)
 	portal := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<html>Welcome! Please sign in.</html>"))
@@ -122,8 +122,8 @@ func TestDoctorServer(t *testing.T) {
 	}
 	for _, c := range []struct{ uplink, check, text string }{
 		{v1(server.URL(), "edge") + user("w", "wrong-secret"), "write", "401 Unauthorized: authorization failed"},
-		{v1(server.URL(), "edge") + user("r", "read secret"), "write", `403 Forbidden: "r" user is not authorized to write to database "edge"`},
-		{v1(server.URL(), "none") + user("w", "write secret"), "write", `404 Not Found: database not found: "none"`},
+		{v1(server.URL(), "edge") + user("r", "read-secret"), "write", `403 Forbidden: "r" user is not authorized to write to database "edge"`},
+		{v1(server.URL(), "none") + user("w", "write-secret"), "write", `404 Not Found: database not found: "none"`},
 		{v1(portal.URL, "edge"), "uplink", "not the answer of an InfluxDB"},
 		{v1(strings.Replace(expired.URL, "127.0.0.1", "localhost", 1), "edge"), "uplink", "tls"},
 		{v1("http://no.such.host.invalid", "edge"), "uplink", "cannot be resolved"},

@@ -19,14 +19,14 @@ func StyleOf(w io.Writer) Style {
 	if unix.Fstat(int(f.Fd()), &st) == nil && isJournal(os.Getenv("JOURNAL_STREAM"), uint64(st.Dev), st.Ino) {
 		return Journal
 	}
-	if IsTerminal(f) {
+	if isTerminal(f) {
 		return Terminal
 	}
 	return Plain
 }
 
-// IsTerminal reports whether a person reads and types there.
-func IsTerminal(f *os.File) bool {
+// isTerminal reports whether a person reads and types there.
+func isTerminal(f *os.File) bool {
 	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
 	return err == nil
 }

@@ -2,10 +2,8 @@ package uplink
 
 import (
 	"crypto/tls"
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,55 +15,23 @@ import (
 
 func as(text string) func() (string, error) { return func() (string, error) { return text, nil } }
 
-// guarded is a real influxd that asks for a password: admin may do all, w may write to d, and r read it.
-func guarded(t *testing.T) *testbed.Influx {
-	t.Helper()
-	s := testbed.StartInfluxd(t, testbed.InfluxOptions{HTTP: []string{"auth-enabled = true"}})
-	t.Cleanup(http.DefaultClient.CloseIdleConnections)
-	for _, q := range []string{`CREATE USER admin WITH PASSWORD 'open sesame' WITH ALL PRIVILEGES`, `CREATE DATABASE d`,
-		`CREATE USER w WITH PASSWORD 'write'`, `CREATE USER r WITH PASSWORD 'read'`, `GRANT WRITE ON d TO w`, `GRANT READ ON d TO r`} {
-		asAdmin(t, s, q)
-	}
-	return s
-}
-
-// asAdmin runs a statement as admin and returns the answer.
-func asAdmin(t *testing.T, s *testbed.Influx, q string) string {
-	t.Helper()
-	req, err := http.NewRequest(http.MethodPost, s.URL()+"/query?"+url.Values{"q": {q}, "db": {"d"}}.Encode(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.SetBasicAuth("admin", "open sesame")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	var told struct{ Results []json.RawMessage }
-	if err := json.NewDecoder(res.Body).Decode(&told); err != nil || res.StatusCode != 200 || len(told.Results) == 0 {
-		t.Fatalf("%s: %s %v", q, res.Status, err)
-	}
-	return string(told.Results[0])
-}
-
 // A real server tells who may write, and has stored nothing afterwards.
 func TestTryRealServer(t *testing.T) {
-	s := guarded(t)
+	s := testbed.StartGuardedInfluxd(t)
 	for _, c := range []struct {
 		name  string
 		cfg   Config
 		want  Verdict
 		cause string
 	}{
-		{"may write", Config{API: "v1", Database: "d", Username: "w", Password: as("write")}, Accepted, ""},
-		{"compressed", Config{API: "v1", Database: "d", Username: "w", Password: as("write"), Gzip: true}, Accepted, ""},
-		{"v2 on v1", Config{API: "v2", Bucket: "d/autogen", Token: as("w:write"), Gzip: true}, Accepted, ""},
-		{"wrong password", Config{API: "v1", Database: "d", Username: "w", Password: as("wrong-secret")}, Denied, "401 Unauthorized: authorization failed"},
-		{"nobody", Config{API: "v1", Database: "d"}, Denied, "401 Unauthorized: unable to parse authentication credentials"},
-		{"may only read", Config{API: "v1", Database: "d", Username: "r", Password: as("read")}, Denied, `403 Forbidden: "r" user is not authorized to write to database "d"`},
-		{"no database", Config{API: "v1", Database: "none", Username: "w", Password: as("write")}, Missing, `404 Not Found: database not found: "none"`},
-		{"no policy", Config{API: "v1", Database: "d", RetentionPolicy: "none", Username: "w", Password: as("write")}, Missing, "500 Internal Server Error: retention policy not found: none"},
+		{"may write", Config{API: "v1", Database: "edge", Username: "w", Password: as("write-secret")}, Accepted, ""},
+		{"compressed", Config{API: "v1", Database: "edge", Username: "w", Password: as("write-secret"), Gzip: true}, Accepted, ""},
+		{"v2 on v1", Config{API: "v2", Bucket: "edge/autogen", Token: as("w:write-secret"), Gzip: true}, Accepted, ""},
+		{"wrong password", Config{API: "v1", Database: "edge", Username: "w", Password: as("wrong-secret")}, Denied, "401 Unauthorized: authorization failed"},
+		{"nobody", Config{API: "v1", Database: "edge"}, Denied, "401 Unauthorized: unable to parse authentication credentials"},
+		{"may only read", Config{API: "v1", Database: "edge", Username: "r", Password: as("read-secret")}, Denied, `403 Forbidden: "r" user is not authorized to write to database "edge"`},
+		{"no database", Config{API: "v1", Database: "none", Username: "w", Password: as("write-secret")}, Missing, `404 Not Found: database not found: "none"`},
+		{"no policy", Config{API: "v1", Database: "edge", RetentionPolicy: "none", Username: "w", Password: as("write-secret")}, Missing, "500 Internal Server Error: retention policy not found: none"},
 		{"no such api", Config{API: "v3", Database: "d", Token: as("w:write")}, Missing, "404 Not Found"},
 	} {
 		c.cfg.URL = s.URL()
@@ -78,12 +44,12 @@ func TestTryRealServer(t *testing.T) {
 		}
 	}
 	for _, q := range []string{"SHOW MEASUREMENTS", "SHOW SERIES", "SHOW SHARD GROUPS"} {
-		if answer := asAdmin(t, s, q); strings.Contains(answer, "values") {
-			t.Errorf("%s after probes: %s", q, answer)
+		if answer, err := s.QueryAs(testbed.Admin, testbed.AdminPassword, q); err != nil || strings.Contains(answer, "values") {
+			t.Errorf("%s after probes: %s, %v", q, answer, err)
 		}
 	}
-	if answer := asAdmin(t, s, "SHOW DATABASES"); strings.Contains(answer, "none") {
-		t.Errorf("a probe has made a database: %s", answer)
+	if answer, err := s.QueryAs(testbed.Admin, testbed.AdminPassword, "SHOW DATABASES"); err != nil || strings.Contains(answer, "none") {
+		t.Errorf("a probe has made a database: %s, %v", answer, err)
 	}
 }
 

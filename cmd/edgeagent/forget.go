@@ -13,7 +13,6 @@ import (
 	"edgeagent/buffer"
 	"edgeagent/configs"
 	"edgeagent/doctor"
-	"edgeagent/logs"
 	"edgeagent/mqtt"
 	"edgeagent/status"
 )
@@ -105,7 +104,7 @@ func (c forgetCmd) confirm(s streams, client string) error {
 	if c.Yes {
 		return nil
 	}
-	if f, isFile := s.in.(*os.File); !isFile || !logs.IsTerminal(f) {
+	if f, isFile := s.in.(*os.File); !isFile || !isTerminal(f) {
 		return usageError{errors.New("nothing was deleted: add --yes, or run this on a terminal, which is asked")}
 	}
 	fmt.Fprintf(s.err, "Delete the session of %s? Type yes: ", client)
