@@ -166,6 +166,7 @@ func TestSensorsToLookAfter(t *testing.T) {
 		"bulk":       func(i int) int64 { return int64(i%60) * minute },
 		"now and on": func(i int) int64 { return int64(i%200/199) * 2 * hour }, // one reading in 200: no habit
 		"few":        func(int) int64 { return 5 * hour },
+		"months":     func(int) int64 { return 100 * 24 * hour }, // further off than a sample can tell
 	}
 	for i := range 600 {
 		for _, name := range slices.Sorted(maps.Keys(lagsOf)) { // in one order: the samples are random
@@ -185,7 +186,7 @@ func TestSensorsToLookAfter(t *testing.T) {
 	for _, s := range r.e.advise(0.1).Sensors {
 		got = append(got, s.Kind+" "+s.Sensor)
 	}
-	if want := []string{"clock_ahead ahead", "clock_behind behind", "bulk bulk"}; !slices.Equal(got, want) {
+	if want := []string{"clock_ahead ahead", "clock_behind months", "clock_behind behind", "bulk bulk"}; !slices.Equal(got, want) {
 		t.Errorf("named %q, want %q", got, want)
 	}
 	for name, want := range map[string]float64{"good": -1.5, "slow": -40.5, "ahead": 89, "behind": -3602} {
@@ -193,7 +194,7 @@ func TestSensorsToLookAfter(t *testing.T) {
 			t.Errorf("offset of %s = %v, want about %v", name, got, want)
 		}
 	}
-	for _, name := range []string{"bulk", "few", "nobody"} {
+	for _, name := range []string{"bulk", "few", "months", "nobody"} {
 		if got := offsetOf(r.e, name); got != nil {
 			t.Errorf("offset of %s = %v, want none", name, *got)
 		}

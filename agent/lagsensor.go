@@ -99,10 +99,10 @@ func (s lagShape) bulk() bool { return s.known && !s.off() && s.spread > lagBulk
 
 // offset is by how much the clock of the sensor is ahead of the gateway's, s, below 0 if it is behind: the median over the last day
 // or two of event time minus arrival. It is nil while there are too few readings with a time of their own, or if they come so irregularly that
-// their clock cannot be told from their delivery.
+// their clock cannot be told from their delivery, or are further off than the sample can tell.
 func (l *sensorLag) offset() *float64 {
 	shape := l.shape()
-	if !shape.steady() {
+	if !shape.steady() || shape.median >= math.MaxInt32 || shape.median <= math.MinInt32 {
 		return nil
 	}
 	ahead := float64(-shape.median) / 1e3
