@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"reflect"
-	"regexp"
 	"strings"
 	"testing"
 )
@@ -136,49 +135,6 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, os.ErrClosed }
 func TestRenderError(t *testing.T) {
 	if err := Default().Render(brokenWriter{}); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("got %v", err)
-	}
-}
-
-// Every key is a row of its section's table, with its default, and stands in the commented example.
-func TestDocumented(t *testing.T) {
-	docs := readString(t, "../docs/configuration.md")
-	example := readString(t, "edgeagent.toml")
-	inWords := map[string]bool{"gateway.id": true, "mqtt.client_id": true, "source.name": true, "source.topic": true}
-	c := Default()
-	filled := sourceDefaults(c.Watermark.NotBefore)
-	var check func(p path, s section)
-	check = func(p path, s section) {
-		heading := "[" + p.shown + "]"
-		if s.name == "source" {
-			heading = "[[source]]"
-		}
-		_, part, found := strings.Cut(docs, "\n## "+heading+"\n")
-		part, _, _ = strings.Cut(part, "\n## ")
-		_, exampled, inExample := strings.Cut(example, heading+"\n")
-		if i := regexp.MustCompile(`(?m)^(# )?\[`).FindStringIndex(exampled); i != nil {
-			exampled = exampled[:i[0]]
-		}
-		if !found || !inExample {
-			t.Errorf("%s: in docs %v, in the example %v", heading, found, inExample)
-		}
-		for _, f := range s.fields {
-			row := "\n| `" + f.key + "` | "
-			if !inWords[p.key(f.key).shown] {
-				row += "`" + f.value.show() + "` |"
-			}
-			if !strings.Contains(part, row) {
-				t.Errorf("docs: %s lacks the row %q", heading, row)
-			}
-			if !regexp.MustCompile(`(?m)^(# )?` + f.key + " = ").MatchString(exampled) {
-				t.Errorf("example: %s lacks %s", heading, f.key)
-			}
-		}
-		for _, sub := range s.subs {
-			check(p.key(sub.name), sub)
-		}
-	}
-	for _, s := range append(schema(c), sourceSection(&filled)) {
-		check(at(s.name), s)
 	}
 }
 

@@ -80,6 +80,7 @@ func TestStory(t *testing.T) {
 		t.Errorf("the server saw %+v, of %d points", c, p.Uploaded)
 	}
 	checkText(t, out.String(), int(p.Uploaded))
+	checkFrontPage(t, out.String())
 }
 
 // checkText checks what the story looks like.

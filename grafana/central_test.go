@@ -16,11 +16,16 @@ var block = regexp.MustCompile("(?ms)^```(influxql|flux)\n(.*?)^```$")
 // notIn18 is what the Flux of InfluxDB 1.8 lacks: tasks, and writing.
 var notIn18 = regexp.MustCompile(`(?m)^option task = .*\n|^ *\|> to\(.*\n`)
 
-// central runs every query of docs/central.md in its order, and compares what some of them find with what is known.
+// central runs every query of docs/central.md and then of docs/semantics.md in its order, and compares what some of them find with
+// what is known.
 func central(t *testing.T, influx *testbed.Influx, f *fleet) {
-	text, err := os.ReadFile("../docs/central.md")
-	if err != nil {
-		t.Fatal(err)
+	var text []byte
+	for _, file := range []string{"../docs/central.md", "../docs/semantics.md"} {
+		more, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, more...)
 	}
 	known := []struct {
 		words, key string
@@ -33,10 +38,11 @@ func central(t *testing.T, influx *testbed.Influx, f *fleet) {
 		{words: "fn: sum, createEmpty: false, timeSrc", key: "mute/cellar", fold: []string{"sum"}, want: "360"},
 		{words: "r._value_late + r._value_good", key: "mute/cellar", want: "0.0625"}, // 24 of 384
 		{words: `AS "windows"`, key: "mute/attic", want: "48"},
+		{words: `SELECT sum("count") FROM "late_drops"`, key: "mute/cellar", want: "24"},
 		{words: `last("parked")`, key: "queue", want: "3"},
 	}
 	blocks := block.FindAllStringSubmatch(string(text), -1)
-	if len(blocks) < 12 {
+	if len(blocks) < 14 {
 		t.Fatalf("%d queries found", len(blocks))
 	}
 	a := asker{influx: influx, from: f.now.Add(-hours * time.Hour), to: f.now}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"edgeagent/docs"
 )
 
 var updateDocs = flag.Bool("update-docs", false, "write the table of docs/metrics.md")
@@ -81,6 +83,52 @@ type rules struct {
 	}
 }
 
+// series are the names under which Prometheus stores what a report gives.
+func series(r Report) map[string]bool {
+	known := make(map[string]bool)
+	for _, f := range families(r) {
+		known["edgeagent_"+f.name] = true
+		if f.kind == "histogram" {
+			for _, end := range []string{"_bucket", "_sum", "_count"} {
+				known["edgeagent_"+f.name+end] = true
+			}
+		}
+	}
+	return known
+}
+
+// The queries of the document ask for what there is. (No Prometheus is at hand to run them.)
+func TestQueriesOfMetrics(t *testing.T) {
+	d, err := docs.Read("../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, queries := series(dayReport()), 0
+	for _, b := range d.Blocks {
+		if b.Lang != "promql" {
+			continue
+		}
+		for i, line := range strings.Split(b.Text, "\n") {
+			names := regexp.MustCompile(`edgeagent_\w+`).FindAllString(line, -1)
+			if len(names) == 0 {
+				continue
+			}
+			queries++
+			for _, name := range names {
+				if !known[name] {
+					t.Errorf("%s: there is no metric %s", d.Place(b.Line+i), name)
+				}
+			}
+			if strings.Count(line, "(") != strings.Count(line, ")") || strings.Count(line, "[") != strings.Count(line, "]") {
+				t.Errorf("%s: brackets of %q", d.Place(b.Line+i), line)
+			}
+		}
+	}
+	if queries < 5 {
+		t.Errorf("%d queries found", queries)
+	}
+}
+
 // Every alert names metrics that there are, has a severity and a summary.
 func TestAlertRules(t *testing.T) {
 	text, err := os.ReadFile("../docs/prometheus/alerts.yml")
@@ -93,15 +141,7 @@ func TestAlertRules(t *testing.T) {
 	if err := d.Decode(&file); err != nil {
 		t.Fatal(err)
 	}
-	known := make(map[string]bool)
-	for _, f := range families(dayReport()) {
-		known["edgeagent_"+f.name] = true
-		if f.kind == "histogram" {
-			for _, end := range []string{"_bucket", "_sum", "_count"} {
-				known["edgeagent_"+f.name+end] = true
-			}
-		}
-	}
+	known := series(dayReport())
 	var names []string
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
