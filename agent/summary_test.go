@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"edgeagent/docs"
 	"edgeagent/logs"
 	"edgeagent/status"
 )
@@ -38,6 +39,38 @@ func TestSummaryRhythm(t *testing.T) {
 			t.Errorf("summaries at %v, want %v", got, want)
 			break
 		}
+	}
+}
+
+// Every word of a summary is in the table of docs/operations.md, in its order.
+func TestSummaryWordsDocumented(t *testing.T) {
+	d, err := docs.Read("../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(strings.Join(d.Prose, "\n"), "| word | what it says |")
+	table, _, _ = strings.Cut(table, "With several uplinks")
+	if !found {
+		t.Fatal("there is no table")
+	}
+	const at = "2026-11-30T00:00:00Z"
+	down := status.Uplink{State: "down", Since: at, LastError: "no route", LastSuccess: at}
+	r := status.Report{MQTT: status.MQTT{Since: at, LastError: "gone"}, Uplink: down, Buffer: status.Buffer{Error: "full"},
+		Ledger: status.Ledger{Rejected: map[string]int64{"decode": 1}}}
+	said := words(r, linksOf(r), status.Ledger{})
+	last := -1
+	for i := 0; i < len(said); i += 2 {
+		at := strings.Index(table, "`"+said[i].(string)+"`")
+		if at < 0 {
+			t.Errorf("docs/operations.md does not tell of %s", said[i])
+		} else if first := strings.Index(table, "| `"+said[i].(string)+"`"); first >= 0 && first < last {
+			t.Errorf("docs/operations.md tells of %s too early", said[i])
+		} else {
+			last = max(last, first)
+		}
+	}
+	if len(said) < 34 {
+		t.Errorf("only %d words were said: %v", len(said)/2, said)
 	}
 }
 

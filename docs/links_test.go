@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -96,6 +97,49 @@ func TestFrontPage(t *testing.T) {
 			t.Errorf("README.md has no link %s", want)
 		}
 	}
+}
+
+var testName = regexp.MustCompile(`\bTest[A-Z]\w*\b\*?`)
+
+// Every test that a document names is there.
+func TestNamedTests(t *testing.T) {
+	there := testsOfAll(t)
+	n := 0
+	for _, d := range documents(t) {
+		for i, line := range d.Prose {
+			for _, name := range testName.FindAllString(line, -1) {
+				n++
+				prefix, some := strings.CutSuffix(name, "*")
+				if !some && name != "TestX" && !strings.Contains(there, " "+name+" ") || some && !strings.Contains(there, " "+prefix) {
+					t.Errorf("%s: there is no test %s", d.Place(i), name)
+				}
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("%d names of tests found", n)
+	}
+}
+
+// testsOfAll is the names of all tests of the checkout, each between blanks.
+func testsOfAll(t *testing.T) string {
+	t.Helper()
+	files, err := filepath.Glob("../*/*_test.go")
+	more, err2 := filepath.Glob("../*/*/*_test.go")
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	names := " "
+	for _, file := range append(files, more...) {
+		code, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllStringSubmatch(string(code), -1) {
+			names += m[1] + " "
+		}
+	}
+	return names
 }
 
 // Blocks and sentences are told apart, and commands are taken out of blocks without what is round them.
