@@ -45,6 +45,48 @@ func TestTroubleshooting(t *testing.T) {
 	}
 }
 
+// warned is a line of the log that somebody should look at.
+var warned = regexp.MustCompile(`\.(?:Warn|Error)\("([^"]+)"`)
+
+// stop is where the words end that lines of a kind have in common: at a semicolon, at a second colon, and behind "BUG".
+var stop = regexp.MustCompile(`^(BUG|configuration): .*|^([^;:]*(?:: [^;:]*)?)[;:].*$`)
+
+// TestWarningsExplained: the page explains every warning and error that the program logs, by its words up to the first stop.
+func TestWarningsExplained(t *testing.T) {
+	text, err := os.ReadFile("../docs/troubleshooting.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	for _, folder := range []string{"agent", "buffer", "mqtt", "uplink", "status", "cmd/edgeagent"} {
+		found, err := filepath.Glob(filepath.Join("..", folder, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	n := 0
+	for _, file := range files {
+		code, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range warned.FindAllStringSubmatch(string(code), -1) {
+			if strings.HasSuffix(file, "_test.go") || m[1] == "mqtt: " { // what follows is what paho says
+				continue
+			}
+			n++
+			words := stop.ReplaceAllString(m[1], "$1$2")
+			if !strings.Contains(string(text), "`"+words) {
+				t.Errorf("%s: troubleshooting.md does not explain %q", file, words)
+			}
+		}
+	}
+	if n < 25 {
+		t.Errorf("%d warnings found", n)
+	}
+}
+
 // inText are the other words and commands of the program in the same page.
 var inText = regexp.MustCompile("`(edgeagent [a-z]+(?: [a-z]+)?)")
 
