@@ -29,6 +29,7 @@ var doneBy = []struct {
 	{"scale-out.md", "influxql", "e2e.TestSharedSubscription", ""},
 	{"scale-out.md", "flux", "e2e.TestSharedSubscription", ""},
 	{"scale-out.md", "sql", "", "no InfluxDB 3 is among our tests"},
+	{"operations.md", "", "e2e.TestOperations", ""},
 	{"metrics.md", "promql", "status.TestQueriesOfMetrics", ""},
 	{"devices.md", "toml", "configs.TestDeviceExamples", ""},
 	{"devices.md", "text", "configs.TestDeviceExamples", ""},

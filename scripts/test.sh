@@ -80,6 +80,7 @@ install() {
   have fish || want+=(fish)
   have mosquitto_pub || want+=(mosquitto-clients)
   have curl || want+=(curl)
+  have jq || want+=(jq)
   have systemd-analyze || want+=(systemd)
   have ip || want+=(iproute2)
   [ -z "${EDGEAGENT_LONG:-}" ] || have debootstrap || want+=(debootstrap)
