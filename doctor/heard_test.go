@@ -126,6 +126,10 @@ func TestText(t *testing.T) {
 		}
 	}
 	b.Reset()
+	if err := (Report{ok("uplink central", "answers"), ok("disk", "has room")}).Text(&b); err != nil || !strings.HasPrefix(b.String(), "OK    uplink central answers\nOK    disk           has room\n") {
+		t.Errorf("a long name: %v\n%s", err, b.String())
+	}
+	b.Reset()
 	if err := r[:2].JSON(&b); err != nil || !strings.HasPrefix(b.String(), "{\n  \"verdict\": \"WARN\",\n  \"checks\": [\n    {\n      \"check\": \"config\",\n      \"verdict\": \"OK\",\n      \"text\": \"f is right\"\n    },") {
 		t.Errorf("%v, JSON %s", err, b.String())
 	}

@@ -49,7 +49,8 @@ func (r Report) Worst() Verdict {
 // How a report is laid out.
 const (
 	width   = 80
-	indent  = 17  // where the text begins
+	indent  = 17  // where the text begins, if no check has a longer name
+	widest  = 32  // and if one has
 	longest = 400 // bytes of a text
 )
 
@@ -58,12 +59,16 @@ const (
 func (r Report) Text(w io.Writer) error {
 	var b strings.Builder
 	var counts [3]int
+	in := indent
+	for _, l := range r {
+		in = min(max(in, utf8.RuneCountInString(l.Check)+7), widest)
+	}
 	for _, l := range r {
 		counts[l.Verdict]++
-		head := fmt.Sprintf("%-5s %-*s", l.Verdict, indent-7, l.Check)
-		b.WriteString(wrap(head+" ", logs.Clean(l.Text, longest), indent))
+		head := fmt.Sprintf("%-5s %-*s", l.Verdict, in-7, l.Check)
+		b.WriteString(wrap(head+" ", logs.Clean(l.Text, longest), in))
 		if l.Next != "" {
-			b.WriteString(wrap(strings.Repeat(" ", indent)+"-> ", logs.Clean(l.Next, longest), indent+3))
+			b.WriteString(wrap(strings.Repeat(" ", in)+"-> ", logs.Clean(l.Next, longest), in+3))
 		}
 	}
 	fmt.Fprintf(&b, "\n%d OK, %d WARN, %d FAIL\n", counts[OK], counts[Warn], counts[Fail])

@@ -30,11 +30,19 @@ func (r Report) parts() []part {
 			grouped(r.Windows.Finalized), count(r.Sensors, "sensor"))}},
 		{"queue", r.queue()},
 		{"store", r.Buffer.words(r.StoreResets)},
-		{"lag", []string{fmt.Sprintf("median %s, 95 %% within %s, 99 %% within %s", span(r.Lag.P50S), span(r.Lag.P95S),
-			span(r.Lag.P99S)), "largest " + span(r.Lag.MaxS)}},
+		{"lag", r.Lag.words()},
 		{"refused", r.refused()},
 		{"beside", r.beside()},
 	}...)
+}
+
+// words says how late readings come. Lags are all 0 only when there are none.
+func (l Lag) words() []string {
+	if l == (Lag{}) {
+		return []string{"no live reading with a time of its own since the start"}
+	}
+	return []string{fmt.Sprintf("median %s, 95 %% within %s, 99 %% within %s", span(l.P50S), span(l.P95S), span(l.P99S)),
+		"largest " + span(l.MaxS)}
 }
 
 // beside is what the ledger does not count.
