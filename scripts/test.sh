@@ -19,7 +19,7 @@ outside="edgeagent/(crash|e2e|trials|packaging|grafana)$"
 quick=
 long=
 timeout=10m # of the tests of one package
-fuzz_time=3s # of each fuzz target
+fuzz_time=2000x # of each fuzz target: so many inputs, or so long
 for arg in "$@"; do
   case $arg in
     --quick) quick=1 ;;
@@ -131,11 +131,14 @@ fuzz() {
   go test -c -fuzz=Fuzz -o "$work/fuzz.test" ./reading || return
   for name in $(cd reading && "$work/fuzz.test" -test.list '^Fuzz'); do
     (cd reading && "$work/fuzz.test" -test.run '^$' -test.fuzz "^$name\$" -test.fuzztime "$fuzz_time" -test.fuzzcachedir "$work/fuzzcache") >"$work/fuzz" 2>&1 ||
-      { tail -30 "$work/fuzz"; bad=1; }
+      no_find || { tail -30 "$work/fuzz"; bad=1; }
     echo "$name: $(grep -o 'execs: [0-9]*' "$work/fuzz" | tail -1) in $fuzz_time"
   done
   [ -z "$bad" ] && [ -n "$name" ]
 }
+
+# no_find is true of a fuzzing that failed for no input: Go's fuzzer may call its own end of time a failure.
+no_find() { grep -q 'context deadline exceeded' "$work/fuzz" && ! grep -q 'Failing input' "$work/fuzz"; }
 
 # register_arm lets the kernel start ARM programs, so that programs under test can start themselves again. Where that
 # is not allowed, tests put $EDGEAGENT_TEST_EXEC in front of their children.
