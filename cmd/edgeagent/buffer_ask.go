@@ -74,6 +74,9 @@ func writeOut(s streams, name string, fn func(io.Writer) error) (err error) {
 	if name == "-" {
 		return fn(s.out)
 	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder; name a file in it", name)
+	}
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".tmp-*")
 	if err != nil {
 		return fmt.Errorf("make the file: %w", err)
