@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"text/tabwriter"
 	"time"
@@ -65,19 +64,6 @@ func bufferOptions(cfg *configs.Config, s streams) buffer.Options {
 func stopped(err error) error {
 	if errors.Is(err, buffer.ErrLocked) {
 		return fmt.Errorf("%w; this command needs the store to itself: stop the agent first (systemctl stop edgeagent), and start it again afterwards", err)
-	}
-	return err
-}
-
-// unanswered adds the next step to the error of a store that is read because no agent answered.
-func unanswered(err error) error {
-	switch {
-	case errors.Is(err, buffer.ErrLocked):
-		return fmt.Errorf("%w; it does not answer on its control socket: if it is just starting ask again in a moment, or stop the agent first", err)
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w; has the agent run yet, and is buffer.dir right?", err)
-	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w; run this as root or as the agent's user", err)
 	}
 	return err
 }
