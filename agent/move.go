@@ -28,8 +28,8 @@ type ImportResult struct {
 	Time    string `json:"time"` // of the export, RFC 3339
 	Records int64  `json:"records"`
 	Queued  int64  `json:"queued"`  // points
-	Parked  int64  `json:"parked"`  // points
-	Evicted int64  `json:"evicted"` // points for which there was no room
+	Parked  int64  `json:"parked"`  // points; of several uplinks the sum
+	Evicted int64  `json:"evicted"` // points for which there was no room; of several uplinks the most that one lost
 	Before  int64  `json:"before"`  // points that an earlier import of the same file had brought in
 	Floor   string `json:"floor"`   // F as it is now, RFC 3339; "" if none
 	Ahead   bool   `json:"ahead"`   // the folder's own floor was higher: what ends at or before it counts as late

@@ -193,6 +193,19 @@ func TestImportIntoASmallerStore(t *testing.T) {
 	}
 }
 
+// What an import tells is of all uplinks, not of the first, which here has taken everything.
+func TestImportTellsOfEveryUplink(t *testing.T) {
+	from := open(t, twoUplinks(t))
+	commit(t, from, &Batch{Points: []Point{point(1), point(2), point(3), point(4), point(5)}})
+	commit(t, from, &Batch{Settle: []Settlement{{Uplink: "a", Through: 5}, {Uplink: "b", Through: 2, Parked: []Parked{{Seq: 2, Reason: "no"}}}}})
+	o := twoUplinks(t)
+	o.MaxPoints = 2
+	in, err := Import(o, bytes.NewReader(export(t, from)), noState)
+	if err != nil || in.Queued != 2 || in.Parked != 1 || in.Evicted != 1 {
+		t.Errorf("%+v, %v; want 2 queued, 1 parked, 1 evicted", in, err)
+	}
+}
+
 func TestLateAfter(t *testing.T) {
 	s := open(t, options(t.TempDir()))
 	for i := range int64(5) {

@@ -17,8 +17,8 @@ type Imported struct {
 	ExportHeader
 	Records int64 // of the exported store; of ImportPoints: of points
 	Queued  int64
-	Parked  int64
-	Evicted int64 // of these, for which this store's caps have no room
+	Parked  int64 // of all uplinks
+	Evicted int64 // of these, for which this store's caps have no room; the most that one uplink lost
 	Before  int64 // points that an ImportPoints of the same file had brought in before
 	Floor   int64 // F as it is now, ns
 	Ahead   bool  // the folder's own F was ahead of the file's: what ends at or before it counts as late
@@ -137,12 +137,15 @@ func putSome(tx *bolt.Tx, e *exportReader) (more bool, err error) {
 // fit brings imported data within the shares of this store, and notes its floor.
 func (s *Store) fit(tx *bolt.Tx, c books, sum *Imported) error {
 	w := writer{tx: tx, c: c, lim: s.lim}
-	evicted := c.Points.Evicted
+	was := c.list()
 	if err := errors.Join(w.trimSide(), w.evictToShare(), w.trimParked(), w.trimRejected()); err != nil {
 		return err
 	}
-	p := &w.c.Points
-	sum.Queued, sum.Parked, sum.Evicted = w.c.Outbox, p.Parked, p.Evicted-evicted
+	sum.Queued = w.c.Outbox
+	for u, now := range w.c.list() {
+		sum.Parked += now.points.Parked
+		sum.Evicted = max(sum.Evicted, now.points.Evicted-was[u].points.Evicted)
+	}
 	if sum.Ahead {
 		if err := putSealed(tx.Bucket([]byte(bucketState)), []byte(keyBorn), numberKey(uint64(sum.Floor))); err != nil {
 			return err

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"edgeagent/reading"
@@ -22,6 +23,20 @@ func suggest(key string, s section, p path) string {
 		return fmt.Sprintf("; %s is a key of [%s]", lower, owner)
 	}
 	return ""
+}
+
+// HidesValue reports whether what stands behind the key in a file is not to be shown: a secret, or the value of a key that no section has, which may be one that is misspelt.
+func HidesValue(key string) bool {
+	var known func([]section) bool
+	known = func(all []section) bool {
+		for _, s := range all {
+			if s.name == key || known(s.subs) || slices.ContainsFunc(s.fields, func(f field) bool { _, is := f.value.(secret); return f.key == key && !is }) {
+				return true
+			}
+		}
+		return false
+	}
+	return !known(append(schema(Default()), sourceSection(&reading.Rule{})))
 }
 
 func (s section) keys() []string {

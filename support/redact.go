@@ -43,11 +43,14 @@ func NewRedactor(secrets ...string) Redactor {
 	return Redactor{strings.NewReplacer(pairs...)}
 }
 
+// quoted is text in quotes of TOML or JSON; where the closing one is missing it ends with its line.
+const quoted = `"""(?s:.*?)"""|'''(?s:.*?)'''|"(?:\\.|[^"\\\n])*(?:"|$)|'[^'\n]*(?:'|$)`
+
 // What has the look of a secret: credentials in an address, a header, a key with such a name.
 var (
 	inAddress = regexp.MustCompile(`//[^/@\s"']+@`)
 	inHeader  = regexp.MustCompile(`(?i)\b(bearer|token|basic)\s+[A-Za-z0-9+/=._~-]{6,}`)
-	inKey     = regexp.MustCompile(`(?im)((?:password|passwd|secret|token|api_?key|credential)s?["']?\s*[=:]\s*)("[^"\n]*"|'[^'\n]*'|[^\s"',;&)]+)`)
+	inKey     = regexp.MustCompile(`(?im)((?:password|passwd|secret|token|api_?key|credential)s?["']?[ \t]*[=:][ \t]*)(` + quoted + `|[^\s"',;&)]+)`)
 )
 
 // Hide is text without secrets.
@@ -69,6 +72,30 @@ var plain = map[string]bool{`""`: true, hidden: true, "true": true, "false": tru
 
 // reference is a value that says where a secret comes from, not what it is.
 var reference = regexp.MustCompile(`^"?\$\{[A-Za-z_][A-Za-z0-9_]*\}"?$`)
+
+// setting is a line of a configuration that gives a key its value, commented out or not.
+var setting = regexp.MustCompile(`^([ \t]*#?[ \t]*(?:[\w-]+\.)*["']?([\w-]+)["']?[ \t]*=[ \t]*)([^=\s].*)$`)
+
+// hideRaw is the text of a configuration that cannot be used, without the values of secrets and of keys that no section has: one of
+// those may be a secret under a misspelt name. What follows such a value, up to the next key, table, remark or empty line, is part of it.
+func hideRaw(text string) string {
+	var b strings.Builder
+	hiding := false
+	for _, line := range strings.SplitAfter(text, "\n") {
+		bare := strings.TrimSpace(line)
+		if m := setting.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
+			if hiding = configs.HidesValue(m[2]) && !reference.MatchString(m[3]) && !plain[m[3]]; hiding {
+				line = m[1] + hidden + line[len(m[0]):]
+			}
+		} else if hiding && bare != "" && bare[0] != '[' && bare[0] != '#' {
+			continue
+		} else {
+			hiding = false
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
 
 // SecretsOf are the secrets of a configuration: those in it, and what is in the files that it names.
 func SecretsOf(c *configs.Config) []string {

@@ -36,6 +36,11 @@ func TestHideUnknown(t *testing.T) {
 		{`password = "open sesame"`, `password = ***`},
 		{`{"password": "open sesame"}`, `{"password": ***}`},
 		{`token = 'x y'`, `token = ***`},
+		{`password = "open \"sesame\" now" # x`, `password = *** # x`},
+		{"password = \"open sesame\nurl = 1", "password = ***\nurl = 1"}, // as far as its line: the quote never ends
+		{"password = \"\"\"\nopen\n sesame\"\"\"\nurl = 1", "password = ***\nurl = 1"},
+		{"password = '''open\nsesame'''", "password = ***"},
+		{"they hold a secret:\nhost vm", "they hold a secret:\nhost vm"}, // the next line is another matter
 		{`password = "${SECRET}"`, `password = "${SECRET}"`},
 		{`password = ""`, `password = ""`},
 		{`password_file = "/etc/edgeagent/password"`, `password_file = "/etc/edgeagent/password"`},
@@ -45,6 +50,25 @@ func TestHideUnknown(t *testing.T) {
 	} {
 		if got := r.Hide(c.text); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+// A configuration that cannot be used may have a secret anywhere: a key that no section has hides its value, however that is written.
+func TestHideRaw(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"[uplink]\nurl = \"http://h\"\n", "[uplink]\nurl = \"http://h\"\n"},
+		{"pasword = \"open sesame\"\nurl = 1\n", "pasword = ***\nurl = 1\n"},
+		{"  uplink.Passwort=\"open sesame\"", "  uplink.Passwort=***"},
+		{"# tokn = open sesame\n# a remark\n", "# tokn = ***\n# a remark\n"},
+		{"password = open sesame, please\n", "password = ***\n"},
+		{"password = \"${SECRET}\"\n", "password = \"${SECRET}\"\n"},
+		{"password_file = \"/etc/pw\"\n", "password_file = \"/etc/pw\"\n"},
+		{"password = \"open\n sesame\"\nbase64==\n[log]\nlevel = 1\n", "password = ***\n[log]\nlevel = 1\n"}, // goes on over the line's end
+		{"brokers = [\n  \"tcp://h\",\n]\n", "brokers = [\n  \"tcp://h\",\n]\n"},
+	} {
+		if got := hideRaw(c.text); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.text, got, c.want)
 		}
 	}
 }

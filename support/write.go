@@ -55,7 +55,7 @@ func Write(ctx context.Context, w io.Writer, o Options) error {
 		}
 	}
 	if _, err := io.WriteString(w, hide.Hide(b.String())); err != nil {
-		return fmt.Errorf("write support file: %w", err)
+		return err // of w, which its owner knows to name
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func writeConfig(_ context.Context, w io.Writer, o Options) error {
 		return err
 	}
 	fmt.Fprintf(w, "# it cannot be used: %v\n", strings.ReplaceAll(fmt.Sprint(o.Fault), "\n", "\n# "))
-	_, err = w.Write(text)
+	_, err = io.WriteString(w, hideRaw(string(text)))
 	return err
 }
 

@@ -68,14 +68,6 @@ func stopped(err error) error {
 	return err
 }
 
-// unanswered adds the next step to the error of a store that is in use by an agent that nobody could ask.
-func unanswered(err error) error {
-	if errors.Is(err, buffer.ErrLocked) {
-		return fmt.Errorf("%w; it does not answer on its control socket: if it is just starting ask again in a moment, or stop the agent first", err)
-	}
-	return err
-}
-
 type bufferCheckCmd struct{ configFlag }
 
 func (c bufferCheckCmd) Help() string {

@@ -82,13 +82,14 @@ func (g gateway) wants(code int, parts []string, args ...string) {
 
 func TestBufferCommands(t *testing.T) {
 	g := newGateway(t)
-	for _, command := range []string{"check", "stats", "compact"} {
-		g.wants(exitFailed, []string{"error: ", buffer.Path(g.dir), "no such file"}, command)
+	for _, command := range []string{"check", "stats", "compact", "parked", "export"} {
+		g.wants(exitFailed, []string{"error: ", buffer.Path(g.dir), "no such file", "is buffer.dir right?"}, command)
 	}
 	g.fill(50)
 	g.wants(exitDone, []string{buffer.Path(g.dir) + ": sound\n"}, "check")
 	g.wants(exitDone, []string{"queued      50 points", "50 records", "50 points made: 0 uploaded"}, "stats")
 	g.wants(exitDone, []string{`"journal_records": 50`, `"queued": 50`}, "stats", "--json")
+	g.wants(exitFailed, []string{"error: ", g.dir + " is a folder; name a file in it"}, "export", g.dir)
 	g.wants(exitDone, []string{"KiB before, ", "KiB now"}, "compact")
 	s := g.store()
 	for _, command := range []string{"check", "stats", "compact"} {

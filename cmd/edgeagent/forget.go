@@ -74,8 +74,8 @@ func (c forgetCmd) Run(ctx context.Context, s streams) error {
 // nobodyRuns refuses while an agent uses the session: it would be thrown out, come back, and make a new one.
 func nobodyRuns(ctx context.Context, cfg *configs.Config) error {
 	_, err := status.Ask(ctx, agent.SocketPath(cfg.Buffer.Dir))
-	if !errors.Is(err, status.ErrNoAgent) {
-		return errors.New("the agent runs: stop it first (systemctl disable --now edgeagent)")
+	if err := noneAnswers(err); err != nil {
+		return err
 	}
 	store, err := buffer.OpenReadOnly(buffer.Options{Dir: cfg.Buffer.Dir, LockTimeout: lockWait})
 	if errors.Is(err, buffer.ErrLocked) {
@@ -85,6 +85,17 @@ func nobodyRuns(ctx context.Context, cfg *configs.Config) error {
 		return store.Close()
 	}
 	return nil // a store that cannot be read, or is not there, has nobody who uses it
+}
+
+// noneAnswers judges the error of having asked for an agent: only ErrNoAgent says that there is none.
+func noneAnswers(asked error) error {
+	switch {
+	case errors.Is(asked, status.ErrNoAgent):
+		return nil
+	case errors.Is(asked, status.ErrNotAllowed):
+		return fmt.Errorf("see that no agent runs: %w", asked)
+	}
+	return errors.New("the agent runs: stop it first (systemctl disable --now edgeagent)")
 }
 
 // sessionWords says what would be lost.

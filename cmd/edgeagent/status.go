@@ -43,6 +43,9 @@ func (c statusCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
+	if !c.Sensors && (c.Find != "" || c.Sort != "name" || c.Reverse) {
+		return usageError{errors.New("--find, --sort and --reverse are for --sensors; add it")}
+	}
 	path := agent.SocketPath(cfg.Buffer.Dir)
 	if c.Watch {
 		return c.watch(ctx, s, path)

@@ -81,7 +81,8 @@ func TestStatusExitCodes(t *testing.T) {
 	if code, out, errs := command(t, "status", "-c", config); code != exitFailed || errs != "" || !strings.Contains(out, "WRONG") || !strings.Contains(out, "no space left") {
 		t.Errorf("ill: %d, %q, %q", code, out, errs)
 	}
-	for _, args := range [][]string{{"status", "--nonsense"}, {"status", "-c", "/nonexistent"}, {"status", "-c", config, "--sort", "x"}} {
+	for _, args := range [][]string{{"status", "--nonsense"}, {"status", "-c", "/nonexistent"}, {"status", "-c", config, "--sort", "x"},
+		{"status", "-c", config, "--sort", "late"}, {"status", "-c", config, "--find", "a"}, {"status", "-c", config, "--reverse"}} {
 		if code, _, errs := command(t, args...); code != exitUsage {
 			t.Errorf("%v: exit code %d (%s), want %d", args, code, errs, exitUsage)
 		}
