@@ -86,7 +86,7 @@ func (s *Store) formers() []string {
 
 // dropFormers removes them after a clean start: whoever wants to go back has had the time.
 func (s *Store) dropFormers(clean bool) error {
-	if !clean || s.migrated {
+	if !clean || s.migrated || s.o.ByHand {
 		return nil
 	}
 	for _, path := range s.formers() {

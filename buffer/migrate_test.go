@@ -71,9 +71,38 @@ func TestMigrate(t *testing.T) {
 	if !exists(kept) {
 		t.Error("the former file is gone after an unclean start")
 	}
+	byHand := withSteps(o)
+	byHand.ByHand = true
+	for range 2 {
+		closeChecked(t, open(t, byHand))
+	}
+	if !exists(kept) {
+		t.Error("the former file is gone after commands, before the agent has started again")
+	}
 	closeChecked(t, open(t, withSteps(o)))
 	if exists(kept) {
 		t.Error("the former file is still there after a clean start")
+	}
+}
+
+// Commands after an upgrade, be they the first to open the store, do not cost the way back: the agent has to have run.
+func TestFormerOutlastsCommands(t *testing.T) {
+	o := ring(options(t.TempDir()))
+	closeChecked(t, full(t, o))
+	older(t, o)
+	kept := Path(o.Dir) + formerMark + strconv.Itoa(invented)
+	byHand := withSteps(o)
+	byHand.ByHand = true
+	for range 3 {
+		closeChecked(t, open(t, byHand))
+	}
+	closeChecked(t, open(t, withSteps(o)))
+	if !exists(kept) {
+		t.Error("the former file is gone at the agent's first start")
+	}
+	closeChecked(t, open(t, withSteps(o)))
+	if exists(kept) {
+		t.Error("the former file is still there at the agent's second start")
 	}
 }
 

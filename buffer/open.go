@@ -91,6 +91,7 @@ func (s *Store) open(deadline time.Time) error {
 	if err := s.setUplinks(s.o.Uplinks); err != nil {
 		return errors.Join(err, s.db.Close())
 	}
+	s.unready = s.o.ByHand && (s.migrated || !clean)
 	if err := errors.Join(s.floor.ready(s.cur.Load().Floor), s.dropFormers(clean), s.markInUse()); err != nil {
 		return errors.Join(err, s.db.Close())
 	}

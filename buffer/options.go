@@ -34,6 +34,7 @@ type Options struct {
 	LockTimeout  time.Duration    // how long Open waits for another process to let go; 0 is 5 s
 	NoSync       bool             // no fsync: for tests and for stores that are thrown away; a power cut may damage the file
 	Logger       *slog.Logger     // gets a line when a file or record is found damaged; nil discards
+	ByHand       bool             // opened by a command and not by the agent: the file of a former version stays
 	Check        CheckFunc        // checks the file after an unclean stop, in a process of its own: see ChildCheck. nil: not at all
 	Now          func() time.Time // dates files moved aside and points parked as they are made; nil is time.Now
 

@@ -58,6 +58,7 @@ type Store struct {
 	floor    *floorFile
 	fresh    bool
 	migrated bool  // this Open brought it up from an older schema
+	unready  bool  // opened by hand after an upgrade, of which the agent has not made an orderly stop yet
 	born     int64 // the floor when the file was made
 
 	resets  int64    // times that a damaged file was moved aside
@@ -83,7 +84,7 @@ func (s *Store) Close() error {
 	if err := s.db.Close(); err != nil {
 		return fmt.Errorf("close store %s: %w", s.path, err)
 	}
-	if doubt == nil {
+	if doubt == nil && !(s.unready && len(s.formers()) > 0) {
 		s.markClean()
 	}
 	return nil

@@ -55,6 +55,7 @@ func bufferOptions(cfg *configs.Config, s streams) buffer.Options {
 		RejectedRing: int64(cfg.Buffer.RejectedRing),
 		FloorStep:    int64(cfg.Window.Size),
 		LockTimeout:  lockWait,
+		ByHand:       true,
 		Check:        storeCheck(),
 		Logger:       newLogger(cfg.Log, s.err, nil),
 	}
