@@ -120,9 +120,12 @@ func (a *Agent) write(up time.Duration) (uint64, error) {
 	for _, s := range c.settles {
 		b.Settle = append(b.Settle, s.settlement)
 	}
-	b.Rejected, b.InFlight = c.rejected, a.inFlight()
+	b.Rejected = c.rejected
 	b.Readmitted = c.readmitted
 	b.Requeue, b.RequeueAll, b.RequeueFor = c.requeue, c.requeueAll, c.requeueFor
+	inFlight, let := a.hold()
+	defer let()
+	b.InFlight = inFlight
 	return a.store.Commit(b)
 }
 

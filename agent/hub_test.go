@@ -43,7 +43,8 @@ func newHub(t *testing.T, names ...string) *hub {
 // commit commits with what is in flight, and gives the numbers that the points got.
 func (h *hub) commit(b buffer.Batch) []buffer.Point {
 	for _, o := range h.outs {
-		b.InFlight = append(b.InFlight, o.inFlight())
+		b.InFlight = append(b.InFlight, o.hold())
+		defer o.let()
 	}
 	if _, err := h.store.Commit(&b); err != nil {
 		h.t.Error(err)

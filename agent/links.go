@@ -44,12 +44,16 @@ func (a *Agent) uplinkConfig(u *configs.Uplink) (uplink.Config, error) {
 	return c, err
 }
 
-// inFlight is what is on its way to any server.
-func (a *Agent) inFlight() (all []buffer.InFlight) {
+// hold keeps all uplinks from looking at the store until let is called, and tells what is on its way to any server.
+func (a *Agent) hold() (all []buffer.InFlight, let func()) {
 	for _, l := range a.links {
-		all = append(all, l.outbox.inFlight())
+		all = append(all, l.outbox.hold())
 	}
-	return all
+	return all, func() {
+		for _, l := range a.links {
+			l.outbox.let()
+		}
+	}
 }
 
 // wake tells every uplink that points have come.

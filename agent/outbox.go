@@ -18,6 +18,11 @@ type outbox struct {
 	settles chan settle // to the run loop, of all uplinks
 	ready   chan struct{}
 
+	// gate is held by the run loop from when it asks what is in flight until its commit is done, and by whoever looks at the store: what
+	// a look finds is then known to the next commit. Else an update could take the place of a point that is just being read, and that point,
+	// kept ready for later, could reach the server after its update.
+	gate sync.RWMutex
+
 	mu      sync.Mutex // guards what follows
 	peeking bool
 	flight  []buffer.Span // points that must not be evicted or superseded
@@ -40,6 +45,8 @@ func (o *outbox) Peek(ctx context.Context, after, upto uint64, maxPoints, maxByt
 	if err := o.sweep(ctx); err != nil {
 		return nil, err
 	}
+	o.gate.RLock()
+	defer o.gate.RUnlock()
 	o.choose(true, nil)
 	points, err := o.store.PeekFor(o.name, after, upto, maxPoints, maxBytes)
 	if err != nil || len(points) == 0 {
@@ -80,6 +87,15 @@ func (o *outbox) Release() {
 	defer o.mu.Unlock()
 	o.flight, o.back = nil, true
 }
+
+// hold keeps the uplink from looking at the store until let is called, and tells what must be left alone.
+func (o *outbox) hold() buffer.InFlight {
+	o.gate.Lock()
+	return o.inFlight()
+}
+
+// let ends what hold began.
+func (o *outbox) let() { o.gate.Unlock() }
 
 // inFlight is what must be left alone now.
 func (o *outbox) inFlight() buffer.InFlight {

@@ -93,6 +93,37 @@ func (h *hub) update(rng *rand.Rand) map[string]string {
 	return want
 }
 
+// A look at the store does not come between what a commit knows to be in flight and the commit: it would find a point that an update is
+// about to replace, and hold it where nobody knows of it.
+func TestOutboxLooksBeforeOrAfterACommit(t *testing.T) {
+	h := newHub(t, "a")
+	o := h.outs[0]
+	old := h.commit(buffer.Batch{Points: []buffer.Point{{Kind: buffer.Updated, Series: "s", Start: 1, Line: []byte("t max=1 1")}}})[0]
+	inFlight := o.hold()
+	found := make(chan []uplink.Entry)
+	go func() {
+		entries, err := o.Peek(context.Background(), 0, 1<<63, 10, 1<<20)
+		if err != nil {
+			t.Error(err)
+		}
+		found <- entries
+	}()
+	select {
+	case entries := <-found:
+		t.Errorf("looked in the middle of a commit, and found %v", entries)
+		return
+	case <-time.After(50 * time.Millisecond):
+	}
+	update := buffer.Point{Kind: buffer.Updated, Series: "s", Start: 1, Replaces: old.Seq, Line: []byte("t max=2 1")}
+	if _, err := h.store.Commit(&buffer.Batch{InFlight: []buffer.InFlight{inFlight}, Points: []buffer.Point{update}}); err != nil {
+		t.Fatal(err)
+	}
+	o.let()
+	if entries := <-found; len(entries) != 1 || string(entries[0].Line) != "t max=2 1" {
+		t.Errorf("found %v, want the update alone", entries)
+	}
+}
+
 // What an uplink holds in its hands, and what it has given back.
 func TestOutboxKnowsWhatIsInFlight(t *testing.T) {
 	h := newHub(t, "a", "b")

@@ -51,12 +51,16 @@ func (u *Uplink) splitNow(ctx context.Context) error {
 	return nil
 }
 
-// nextOf gives the next batch of a lane.
+// nextOf gives the next batch of a lane. What was made ready of another lane is given back: a point in it may have an update in
+// this one, and must not reach the server after that.
 func (u *Uplink) nextOf(ctx context.Context, l *lane) ([]Entry, *body, error) {
-	if a := u.ahead; a != nil && a.lane == *l {
+	if a := u.ahead; a != nil {
 		u.ahead = nil
-		if len(a.entries) > 0 {
+		if a.lane == *l && len(a.entries) > 0 {
 			return a.entries, a.body, nil
+		}
+		if a.lane != *l {
+			u.outbox.Release()
 		}
 	}
 	entries, err := u.outbox.Peek(ctx, l.after, l.upto, u.cfg.BatchPoints, u.cfg.BatchBytes)
