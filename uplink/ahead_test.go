@@ -2,6 +2,7 @@ package uplink
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -61,5 +62,27 @@ func TestAheadIsDropped(t *testing.T) {
 	check(t, c, w.memory, lines, nil)
 	if slices.Index(w.peeks[1:], 0) < 0 {
 		t.Errorf("peeked after %v", w.peeks)
+	}
+}
+
+// A batch that was made ready of the backlog is looked for anew when live points have gone out before it: an update among these may
+// have taken the place of a point in it.
+func TestAheadIsGivenBackWhenAnotherLaneGoesFirst(t *testing.T) {
+	m := newMemory(t, "t max=1 1", "t max=2 2", "t max=3 3")
+	u, err := New(Config{URL: "http://127.0.0.1:1", API: "v1", Database: "d", Order: "newest", BatchPoints: 2, Logger: slog.New(slog.DiscardHandler)}, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.lanes.split, u.lanes.live.after, u.lanes.backlog = false, 2, []lane{{0, 2}}
+	u.ahead = &ahead{lane: lane{0, 2}, entries: []Entry{{1, []byte("t max=1 1")}, {2, []byte("t max=2 2")}}}
+	first, _, err := u.next(t.Context())
+	if err != nil || len(first) != 1 || first[0].Seq != 3 {
+		t.Fatalf("first %v, %v; want the live point", first, err)
+	}
+	m.supersede(1)
+	u.lanes.live.after = 3
+	second, _, err := u.next(t.Context())
+	if err != nil || len(second) != 1 || second[0].Seq != 2 {
+		t.Errorf("then %v, %v; want what is left of the backlog", second, err)
 	}
 }

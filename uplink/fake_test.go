@@ -221,3 +221,10 @@ func (l *logBuffer) String() string {
 }
 
 func (l *logBuffer) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+// supersede takes a point away, as an update of it does.
+func (m *memory) supersede(seq uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.queue = slices.DeleteFunc(m.queue, func(e Entry) bool { return e.Seq == seq })
+}
