@@ -34,8 +34,9 @@ func TestC1Cap(t *testing.T) {
 			l := newLine(t, testbed.MosquittoOptions{})
 			l.config.uplink += fmt.Sprintf("batch_points = %d\n", batch)
 			l.buffer = fmt.Sprintf("max_points = %d\n", most)
+			l.server.patience = "120" // no attempt is under way while points make room: what is in flight stays
 			l.server.refuse(true)
-			l.retry = "1s" // no attempt is under way while points make room: what is in flight stays
+			l.retry = "1s"
 			l.up()
 			l.windows(0, 3)
 			l.attempt(0)

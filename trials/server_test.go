@@ -14,6 +14,7 @@ import (
 
 // A server is an InfluxDB that answers by a script and keeps every line that it has taken.
 type server struct {
+	patience string // Retry-After of a refusal; "" for none
 	*httptest.Server
 	t *testing.T
 
@@ -31,6 +32,13 @@ func newServer(t *testing.T) *server {
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
+}
+
+// advise tells a client that is refused how long to wait.
+func (s *server) advise(w http.ResponseWriter) {
+	if s.patience != "" {
+		w.Header().Set("Retry-After", s.patience)
+	}
 }
 
 // refuse makes the server answer 503 to everything, or no more.
@@ -55,6 +63,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("X-Influxdb-Version", "trial")
 	code, after, stored := s.take(r, strings.Split(strings.TrimSpace(string(body)), "\n"))
+	if code == http.StatusServiceUnavailable {
+		s.advise(w)
+	}
 	w.WriteHeader(code)
 	_ = http.NewResponseController(w).Flush() // the agent may be gone
 	if after != nil {
