@@ -189,6 +189,7 @@ func (o Options) store() buffer.Options {
 // openExisting opens a store to change it, and makes none.
 func openExisting(o Options) (*buffer.Store, error) {
 	options := o.store()
+	options.ByHand = true
 	if !buffer.Exists(options) {
 		return nil, fmt.Errorf("there is no store in %s; is buffer.dir right?", options.Dir)
 	}

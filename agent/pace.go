@@ -75,7 +75,7 @@ func (p *pace) took(n, qos1, bytes int, now time.Duration) {
 func (p *pace) silence(now time.Duration, n int) {
 	quiet := min(now-p.last, longestHush/2)
 	p.gap += (quiet/time.Duration(n) - p.gap) / 16
-	p.longest = max(p.longest-p.longest/64*min(quiet*64/fading, 64), quiet)
+	p.longest = max(p.longest-p.longest*quiet/fading, quiet) // at most 1e18: both are a second or less
 }
 
 // learn judges, at the first message after a silent broker was acknowledged, whether it had been waiting for that: it went on far
