@@ -48,7 +48,7 @@ func publish(t *testing.T, p paho.Client, topic string, retain bool, payload str
 
 // A look tells what waits and leaves it; Forget leaves nothing.
 func TestForget(t *testing.T) {
-	addr, _ := mosquitto(t)
+	addr := mosquitto(t).Addr()
 	p := publisher(t, addr)
 	defer p.Disconnect(100)
 	cfg := Config{Brokers: []string{"tcp://127.0.0.1:1", "tcp://" + addr}, ClientID: "gw", StatusTopic: statusTopic}

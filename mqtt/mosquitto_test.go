@@ -2,53 +2,20 @@ package mqtt
 
 import (
 	"fmt"
-	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
+
+	"edgeagent/testbed"
 )
 
-// mosquitto starts a real broker with an in-flight limit of 10 and returns its address and process.
-func mosquitto(t *testing.T) (string, *os.Process) {
+// mosquitto starts a real broker with an in-flight limit of 10.
+func mosquitto(t *testing.T) *testbed.Broker {
 	t.Helper()
-	bin, err := exec.LookPath("mosquitto")
-	if err != nil {
-		bin, err = exec.LookPath("/usr/sbin/mosquitto")
-	}
-	switch {
-	case err != nil && os.Getenv("CI") == "true":
-		t.Fatal("mosquitto is not installed")
-	case err != nil:
-		t.Skip("mosquitto is not installed")
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	l.Close()
-	conf := filepath.Join(t.TempDir(), "mosquitto.conf")
-	_, port, _ := net.SplitHostPort(addr)
-	text := fmt.Sprintf("listener %s 127.0.0.1\nallow_anonymous true\nmax_inflight_messages 10\nmax_queued_messages 0\n", port)
-	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(bin, "-c", conf)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGCONT)
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	return addr, cmd.Process
+	return testbed.StartMosquitto(t, testbed.MosquittoOptions{MaxInflight: 10})
 }
 
 // publisher is another client of the broker; it waits until the broker is there.
@@ -99,7 +66,8 @@ func collect(t *testing.T, r *rig, from, to int) {
 // Against a real broker: a backlog past the in-flight limit, a session over a restart, filters that change, the will, and a
 // broker that is stopped when the client ends.
 func TestMosquitto(t *testing.T) {
-	addr, proc := mosquitto(t)
+	broker := mosquitto(t)
+	addr := broker.Addr()
 	pub := publisher(t, addr)
 	states := make(chan string, 16)
 	if tk := pub.Subscribe("edgeagent/+/status", 1, func(_ paho.Client, m paho.Message) { states <- string(m.Payload()) }); !tk.WaitTimeout(10 * time.Second) {
@@ -150,22 +118,18 @@ func TestMosquitto(t *testing.T) {
 	send(t, pub, 810, 820)
 	collect(t, b, 810, 820)
 
-	if err := proc.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	broker.Signal(syscall.SIGSTOP)
 	begin := time.Now()
 	b.stop()
 	if d := time.Since(begin); d > 5*time.Second {
 		t.Errorf("stopping took %v with a stopped broker", d)
 	}
-	if err := proc.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	broker.Signal(syscall.SIGCONT)
 }
 
 // Two clients with one id push each other out; the likely cause is said.
 func TestSameClientID(t *testing.T) {
-	addr, _ := mosquitto(t)
+	addr := mosquitto(t).Addr()
 	publisher(t, addr)
 	a, b := agentAt(t, addr, oneFilter, nil), agentAt(t, addr, oneFilter, nil)
 	deadline := time.NewTimer(60 * time.Second)

@@ -43,7 +43,7 @@ type TapProxy struct {
 // StartTapProxy starts a proxy on a free port for the server at target, host:port. It ends with the test.
 func StartTapProxy(t TB, target string) *TapProxy {
 	t.Helper()
-	p := &TapProxy{t: t, target: target, links: map[int]*link{}}
+	p := &TapProxy{t: t, target: target, port: FreePort(t), links: map[int]*link{}}
 	p.gate = sync.NewCond(&p.mu)
 	p.Accept()
 	t.Cleanup(p.close)
@@ -69,7 +69,6 @@ func (p *TapProxy) Accept() {
 		p.t.Fatalf("listen for the proxy: %v", err)
 	}
 	p.listener = l
-	p.port = l.Addr().(*net.TCPAddr).Port
 	p.wg.Go(func() { p.serve(l) })
 }
 

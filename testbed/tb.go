@@ -3,7 +3,6 @@ package testbed
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,18 +56,6 @@ func goBins() []string {
 		bins = append(bins, filepath.Join(dir, "bin"))
 	}
 	return bins
-}
-
-// FreePort reports a TCP port of the loopback that nobody listens on now. Another process may take it before the
-// caller does; the Start functions then try another.
-func FreePort(t TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatalf("find a free port: %v", err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // WaitFor asks ok every 20 ms until it says true, and fails the test after timeout; what completes the sentence

@@ -2,7 +2,6 @@ package testbed
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,14 +94,6 @@ func TestNeed(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestFreePort(t *testing.T) {
-	l, err := net.Listen("tcp", loopback(FreePort(t)))
-	if err != nil {
-		t.Fatalf("the port is not free: %v", err)
-	}
-	l.Close()
 }
 
 func TestWaitFor(t *testing.T) {

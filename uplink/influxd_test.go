@@ -3,12 +3,8 @@ package uplink
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,35 +12,11 @@ import (
 	"time"
 
 	"edgeagent/reading"
+	"edgeagent/testbed"
 )
 
-// findInfluxd looks up the real server. Without one the test is skipped, but not in CI.
-func findInfluxd(t testing.TB) string {
-	if path, err := exec.LookPath("influxd"); err == nil {
-		return path
-	}
-	if out, err := exec.Command("go", "env", "GOPATH").Output(); err == nil {
-		path := filepath.Join(strings.TrimSpace(string(out)), "bin", "influxd")
-		if _, err := os.Stat(path); err == nil {
-			return path
-		}
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("influxd is missing: go install github.com/influxdata/influxdb/cmd/influxd@v1.8.10")
-	}
-	t.Skip("influxd is not installed: go install github.com/influxdata/influxdb/cmd/influxd@v1.8.10")
-	return ""
-}
-
 // freeAddr is a local address that nobody listens on.
-func freeAddr(t testing.TB) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
+func freeAddr(t testing.TB) string { return fmt.Sprintf("127.0.0.1:%d", testbed.FreePort(t)) }
 
 // influxd is a real InfluxDB 1.8 of its own, with a database db.
 type influxd struct {
@@ -53,36 +25,10 @@ type influxd struct {
 }
 
 func startInfluxd(t testing.TB) *influxd {
-	path, dir, addr := findInfluxd(t), t.TempDir(), freeAddr(t)
-	config := fmt.Sprintf("reporting-disabled = true\nbind-address = %q\n[meta]\ndir = %q\n[data]\ndir = %q\nwal-dir = %q\n[http]\nbind-address = %q\nlog-enabled = false\n[monitor]\nstore-enabled = false\n",
-		freeAddr(t), dir+"/meta", dir+"/data", dir+"/wal", addr)
-	file := filepath.Join(dir, "influxdb.conf")
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(path, "-config", file)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	s := &influxd{t, "http://" + addr}
-	s.await()
-	s.query("", `CREATE DATABASE db`)
-	return s
-}
-
-// await returns when the server answers.
-func (s *influxd) await() {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for range 600 {
-		<-tick.C
-		if res, err := http.Get(s.url + "/ping"); err == nil {
-			res.Body.Close()
-			return
-		}
-	}
-	s.t.Fatal("influxd does not answer")
+	t.Helper()
+	i := testbed.StartInfluxd(t, testbed.InfluxOptions{})
+	i.CreateDB("db")
+	return &influxd{t, i.URL()}
 }
 
 // query runs InfluxQL and gives the rows of all series, each with its series' tags in front.
