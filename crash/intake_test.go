@@ -132,6 +132,7 @@ func TestFilters(t *testing.T) {
 	if after.Ledger.Windowed != 4 || after.Ignored != 1 {
 		t.Errorf("ledger %+v, %d ignored; want 4 windowed, and the one that waited ignored", after.Ledger, after.Ignored)
 	}
+	testbed.WaitFor(t, soon, "word of the filter that is gone", func() bool { return strings.Contains(g.Log(), "no longer configured") })
 	if n := strings.Count(g.Log(), "no longer configured"); n != 1 {
 		t.Errorf("%d lines about the filter that is gone, want 1", n)
 	}

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,11 +17,13 @@ import (
 // nowhere is an uplink to a port on which nobody listens.
 var nowhere = v1("http://127.0.0.1:1", "edge")
 
-// someLines fails the test unless those lines of the log that hold text are want.
-func someLines(t *testing.T, log, text string, want ...string) {
-	t.Helper()
-	if got := lines(log, text); !slices.Equal(got, want) {
-		t.Errorf("log lines with %q:\n%s\nwant\n%s", text, strings.Join(got, "\n"), strings.Join(want, "\n"))
+// someLines waits until the log has as many lines that hold text as wanted, since the agent may have done a thing before it
+// says so, and fails the test unless they are want.
+func (g *gateway) someLines(text string, want ...string) {
+	g.t.Helper()
+	waitFor(g.t, soon, fmt.Sprintf("%d lines with %q in the log", len(want), text), g.Log, func() bool { return len(lines(g.Log(), text)) >= len(want) })
+	if got := lines(g.Log(), text); !slices.Equal(got, want) {
+		g.t.Errorf("log lines with %q:\n%s\nwant\n%s", text, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
@@ -35,7 +38,7 @@ func TestBrokerAppears(t *testing.T) {
 	w.await(soon, "some attempts", func(r status.Report) bool { return r.UptimeS >= 4 && r.MQTT.LastError != "" })
 	b.Restart()
 	w.await(soon, "the connection", func(r status.Report) bool { return r.MQTT.Connected && r.MQTT.LastError == "" })
-	someLines(t, w.Log(), "mqtt:",
+	w.someLines("mqtt:",
 		`WARN  mqtt: cannot connect  broker=`+b.URL()+` error="open connection: dial: connection refused"`,
 		`INFO  mqtt: connected  broker=`+b.URL()+` session_present=false`)
 	w.stop()
@@ -56,8 +59,8 @@ func TestBrokerRefuses(t *testing.T) {
 	writeFile(t, secret, "wrong-secret\n")
 	w := newGateway(t, native(t), config{broker: b.URL(), uplink: nowhere, mqtt: "username = \"edge\"\npassword_file = \"" + secret + "\""})
 	w.start()
-	waitFor(t, soon, "two attempts", b.Log, func() bool { return strings.Count(b.Log(), "not authorised") >= 2 })
-	someLines(t, w.Log(), "cannot connect", `WARN  mqtt: cannot connect  broker=`+b.URL()+
+	waitFor(t, soon, "three attempts", b.Log, func() bool { return strings.Count(b.Log(), "not authorised") >= 3 })
+	w.someLines("cannot connect", `WARN  mqtt: cannot connect  broker=`+b.URL()+
 		` error="the broker does not authorize this client: check mqtt.username and mqtt.password_file, and the broker's access rules for this client id"`)
 	writeFile(t, secret, "open sesame\n")
 	w.await(soon, "the connection", func(r status.Report) bool { return r.MQTT.Connected })
@@ -89,7 +92,7 @@ func TestSubscriptionRefused(t *testing.T) {
 	w := newGateway(t, native(t), config{broker: b.URL(), uplink: nowhere})
 	w.start()
 	w.awaitLog(soon, 1, "refuses a subscription")
-	someLines(t, w.Log(), "refuses a subscription", `ERROR mqtt: the broker refuses a subscription: check its access rules  `+
+	w.someLines("refuses a subscription", `ERROR mqtt: the broker refuses a subscription: check its access rules  `+
 		`filter=sensors/+/temperature code=128`)
 	w.await(soon, "an agent that goes on", func(r status.Report) bool { return r.MQTT.Connected })
 	w.stop()

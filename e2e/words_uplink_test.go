@@ -60,11 +60,11 @@ func TestNoDatabase(t *testing.T) {
 	r := w.await(soon, "delivery", queued(0))
 	balanced(t, r)
 	samePoints(t, "server", held(server, "edge"), windows(20))
-	someLines(t, w.Log(), "uplink ",
+	w.someLines("uplink ",
 		`ERROR uplink blocked  cause="404 Not Found: database not found: \"edge\"; check the token, its permissions, and that what it writes into exists" to="`+
 			server.URL()+`/write (database \"edge\")" attempts=1`,
 		`INFO  uplink up again  to="`+server.URL()+`/write (database \"edge\")" attempts=1`)
-	someLines(t, w.Log(), "secrets", `INFO  edgeagent: secrets are read anew`)
+	w.someLines("secrets", `INFO  edgeagent: secrets are read anew`)
 	w.stop()
 }
 
@@ -82,6 +82,7 @@ func TestNoServer(t *testing.T) {
 	server.Restart()
 	w.await(soon, "delivery", queued(0))
 	samePoints(t, "server", held(server, "edge"), windows(20))
+	w.awaitLog(soon, 1, "uplink up again")
 	got := lines(w.Log(), "uplink ")
 	want := `WARN  uplink down  cause="dial tcp ` + server.Addr() + `: connect: connection refused"`
 	if len(got) != 2 || !strings.HasPrefix(got[0], want) || !strings.HasPrefix(got[1], `INFO  uplink up again`) {
@@ -123,7 +124,7 @@ func TestNewToken(t *testing.T) {
 			t.Errorf("token %s is in the log", s)
 		}
 	}
-	someLines(t, w.Log(), " ERROR ", `ERROR uplink blocked  cause="401 Unauthorized: unauthorized access; check the token, its permissions, `+
+	w.someLines(" ERROR ", `ERROR uplink blocked  cause="401 Unauthorized: unauthorized access; check the token, its permissions, `+
 		`and that what it writes into exists" to="`+server.URL+`/api/v2/write (bucket \"edge\")" attempts=1`)
 }
 
@@ -141,8 +142,8 @@ func TestStop(t *testing.T) {
 	if took := time.Since(began); took > stopTime {
 		t.Errorf("the stop took %v, want at most %v", took, stopTime)
 	}
-	someLines(t, w.Log(), "edgeagent stopped", `INFO  edgeagent stopped  open_windows=3 queued=1`)
-	someLines(t, w.Log(), "mqtt: disconnected", `INFO  mqtt: disconnected  broker=`+b.URL())
+	w.someLines("edgeagent stopped", `INFO  edgeagent stopped  open_windows=3 queued=1`)
+	w.someLines("mqtt: disconnected", `INFO  mqtt: disconnected  broker=`+b.URL())
 	w.checkStore()
 	w.start()
 	r := w.await(soon, "the next start", func(r status.Report) bool { return r.MQTT.Connected })
