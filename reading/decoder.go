@@ -20,6 +20,7 @@ type Decoder struct {
 	msg     Message
 	docs    [numFormats]document
 	buf     []byte     // JSON made from other formats; documents alias it
+	commas  bool       // the cells of the CSV at hand are separated by commas
 	id      []byte     // the series being made
 	env     []string   // captures of the value being read
 	memo    []memoized // answers of rooted paths
