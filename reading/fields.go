@@ -1,8 +1,6 @@
 package reading
 
 import (
-	"fmt"
-
 	"github.com/tidwall/gjson"
 )
 
@@ -128,7 +126,7 @@ func (d *Decoder) appendTemplate(f *frame, t template) string {
 			continue
 		}
 		if !d.appendRefs(f, t[i].refs) {
-			return "has no text in part " + fmt.Sprint(i+1)
+			return "has no text: " + t[i].text + " is not there, or is none"
 		}
 	}
 	return ""
