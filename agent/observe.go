@@ -34,6 +34,9 @@ func Observe(ctx context.Context, m configs.MQTT, filters []string, log *slog.Lo
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
 	err = watch(ctx, c, take, ended)
+	if errors.Is(err, errNoConnection) {
+		err = fmt.Errorf("%w; is %s right, and does the broker run?", err, strings.Join(m.Brokers, ", "))
+	}
 	stop()
 	return errors.Join(err, <-ended)
 }
@@ -66,6 +69,9 @@ func Unshared(filter string) string {
 	return filter
 }
 
+// errNoConnection is part of the error when the first attempt failed.
+var errNoConnection = errors.New("listen at the broker")
+
 // watch hands on messages until ctx ends, Run does, or no connection came about at the first attempt.
 func watch(ctx context.Context, c *mqtt.Client, take func(mqtt.Delivery), ended chan error) error {
 	tick := time.NewTicker(lookEvery)
@@ -89,7 +95,7 @@ func watch(ctx context.Context, c *mqtt.Client, take func(mqtt.Delivery), ended 
 			}
 		}
 		if st := c.State(); !subscribed && st.Err != nil {
-			return fmt.Errorf("listen at the broker: %w", st.Err)
+			return fmt.Errorf("%w: %w", errNoConnection, st.Err)
 		}
 		if ctx.Err() != nil && !subscribed {
 			return errors.New("listen at the broker: it did not grant the subscription in time")

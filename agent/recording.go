@@ -3,6 +3,7 @@ package agent
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -117,7 +118,7 @@ func parseMessage(text []byte) (reading.Message, error) {
 	m := reading.Message{Arrival: reading.NoTime}
 	var l recorded
 	if err := json.Unmarshal(text, &l); err != nil {
-		return m, fmt.Errorf("not a recorded message: %w; want {\"topic\": …, \"payload\": …} on one line", err)
+		return m, fmt.Errorf("not a recorded message: %s; want {\"topic\": …, \"payload\": …} on one line, or --topic for bare payloads", jsonFault(err))
 	}
 	if l.Topic == nil {
 		return m, errors.New("recorded message has no topic; give lines with one, or --topic for bare payloads")
@@ -133,6 +134,15 @@ func parseMessage(text []byte) (reading.Message, error) {
 	var err error
 	m.Payload, err = payloadOf(l)
 	return m, err
+}
+
+// jsonFault is an error of the JSON package in the words of the message.
+func jsonFault(err error) string {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return cmp.Or(wrong.Field, "it") + " is a JSON " + wrong.Value
+	}
+	return err.Error()
 }
 
 // payloadOf is the bytes of a recorded payload: of a string its text, of another JSON value its JSON.

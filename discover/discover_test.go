@@ -57,6 +57,8 @@ func TestGroups(t *testing.T) {
 		{"a format of any topic", []string{`fleet/g/pack [{"n":"t","u":"Cel","v":23.1}]`}, []reading.Rule{{Preset: "senml", Topic: "fleet/g/pack"}}, 0},
 		{"every number of a node, one of them", []string{`node/sensor/attic_temperature/state 20.5`}, []reading.Rule{
 			{Topic: "node/sensor/attic_temperature/state", Format: "text", Sensor: "node/attic_temperature"}}, 0},
+		{"single items of OPC UA", []string{`opc/w1 [{"NodeId":"ns=2;s=T","DisplayName":"T","Value":{"Value":21.5,"SourceTimestamp":"2026-11-04T08:01:10Z"}}]`},
+			[]reading.Rule{{Preset: "opc-ua-samples", Topic: "opc/w1"}}, 0},
 		{"a sensor that must be named", []string{`v1/devices/me/telemetry {"temperature":22.5}`}, []reading.Rule{{Preset: "thingsboard", Sensor: "change-me"}}, 0},
 		{"nothing", []string{`a/status online`, `b/x {"on":true}`, `c/{odd}/temp 5`, `d `}, nil, 4},
 	} {

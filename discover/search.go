@@ -30,7 +30,7 @@ func search(t *topic) (verdict, bool) {
 		}
 	}
 	base.Format = ""
-	for _, preset := range []string{"senml", "influx", "cloudevents", "king-pigeon", "opc-ua", "kura", "edgex"} {
+	for _, preset := range []string{"senml", "influx", "cloudevents", "king-pigeon", "opc-ua", "opc-ua-samples", "kura", "edgex"} {
 		r := base
 		r.Preset = preset
 		if saysWho(preset) {

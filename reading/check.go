@@ -144,7 +144,7 @@ func (c *compiler) template(key, text string) template {
 	c.check(key, err)
 	t.paths(func(p *path) { c.check(key, singular([]path{*p}, text)) })
 	for _, p := range t {
-		if why := checkText(p.text); p.text != "" && why != "" && why != "ends in a backslash" {
+		if why := checkText(p.text); p.text != "" && len(p.refs) == 0 && why != "" && why != "ends in a backslash" {
 			c.fault(key, "%q %s", p.text, why)
 		}
 	}
@@ -161,7 +161,7 @@ func (c *compiler) defaultSensor() template {
 		if t != nil {
 			t = append(t, part{text: "/"})
 		}
-		t = append(t, part{refs: []ref{{capture: i}}})
+		t = append(t, part{text: "{" + c.names[i] + "}", refs: []ref{{capture: i}}})
 	}
 	return t
 }

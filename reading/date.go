@@ -1,6 +1,9 @@
 package reading
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // A cursor reads a text from the left; ok turns false at the first thing that does not fit.
 type cursor struct {
@@ -45,6 +48,13 @@ func (c *cursor) skip(set string) bool {
 	return true
 }
 
+// word takes a word if it is there.
+func (c *cursor) word(w string) bool {
+	rest, ok := strings.CutPrefix(c.s, w)
+	c.s = rest
+	return ok
+}
+
 // need takes one byte of set, which must be there; with an empty set nothing.
 func (c *cursor) need(set string) {
 	if set != "" && !c.skip(set) {
@@ -71,7 +81,7 @@ func (c *cursor) more(separator string) bool {
 }
 
 // parseDate reads YYYY-MM-DD (or with / or ., or nothing between), T or a blank, hh:mm, perhaps :ss and a fraction (colons
-// may be missing), perhaps Z or an offset (+hh:mm, +hhmm, +hh, a blank may stand before it). A fraction may have any number
+// may be missing), perhaps Z, UTC, GMT or an offset (+hh:mm, +hhmm, +hh), before which a blank may stand. A fraction may have any number
 // of digits; those past the ns are cut. A leap second, :60, is the second that follows it, as Unix time has it.
 func parseDate(s string) (wall, bool) {
 	c := cursor{s: s, ok: true}
@@ -93,6 +103,9 @@ func parseDate(s string) (wall, bool) {
 		}
 	}
 	offset := c.offset(&w)
+	if w.offset && strings.HasPrefix(c.s, "[") && strings.HasSuffix(c.s, "]") {
+		c.s = "" // the name of the zone, which the offset makes unneeded: RFC 9557
+	}
 	t := time.Date(year, time.Month(month), day, hour, minute, 0, 0, time.UTC)
 	if !c.ok || c.s != "" || t.Day() != day {
 		return wall{}, false
@@ -120,9 +133,9 @@ func (c *cursor) fraction() int64 {
 func (c *cursor) offset(w *wall) int64 {
 	if len(c.s) > 1 && c.s[0] == ' ' {
 		c.s = c.s[1:]
-		c.ok = c.ok && c.peek("Zz+-")
+		c.ok = c.ok && c.peek("Zz+-UG")
 	}
-	if c.skip("Zz") {
+	if c.skip("Zz") || c.word("UTC") || c.word("GMT") {
 		w.offset = true
 		return 0
 	}

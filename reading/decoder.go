@@ -20,6 +20,7 @@ type Decoder struct {
 	msg     Message
 	docs    [numFormats]document
 	buf     []byte     // JSON made from other formats; documents alias it
+	commas  bool       // the cells of the CSV at hand are separated by commas
 	id      []byte     // the series being made
 	env     []string   // captures of the value being read
 	memo    []memoized // answers of rooted paths
@@ -151,6 +152,9 @@ func (d *Decoder) Filters() []Filter {
 
 // Retained reports what a source makes of messages with the retain flag. Decode does not look at the flag.
 func (d *Decoder) Retained(source uint16) RetainPolicy { return d.sources[source].retained }
+
+// Timed reports whether a source looks for a time in its messages: then a reading that is arrival-timed had none of use.
+func (d *Decoder) Timed(source uint16) bool { return len(d.sources[source].time) > 0 }
 
 // SourceName reports the name of a source, "source 1" and so on if the rule has none.
 func (d *Decoder) SourceName(source uint16) string { return d.sources[source].name }

@@ -27,7 +27,7 @@
 //   - A tag whose template finds nothing is left out; a sensor that finds nothing is refused.
 //   - A step [key=value] takes the elements of a list that fit, and of an object the object itself if it fits: with
 //     each = "[dtype=Temp]" a topic that all kinds of devices share gives its thermometers alone.
-//   - A leap second, 23:59:60, is the second after it. A unit may be spelt in any case, with degree sign or word.
+//   - A leap second, 23:59:60, is the second after it; the name of a zone in brackets after an offset is passed over. A unit may be spelt in any case, with degree sign or word.
 //
 // # State
 //

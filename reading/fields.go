@@ -1,8 +1,6 @@
 package reading
 
 import (
-	"fmt"
-
 	"github.com/tidwall/gjson"
 )
 
@@ -94,52 +92,6 @@ func (f *frame) relative(distance int64) (int64, bool, refusal) {
 	return at + distance, byArrival, accepted
 }
 
-// nameColumns makes an object of the array at hand. A row with fewer cells than there are columns is refused: nobody
-// knows which is missing.
-func (d *Decoder) nameColumns(f *frame) (gjson.Result, refusal) {
-	row := inside(f.record)
-	if !row.IsArray() {
-		return row, refusal{Decode, "columns are given, but the record is no list"}
-	}
-	if f.names == nil {
-		f.names = f.source.columnNames(f.root)
-	}
-	names := f.names
-	if len(names) == 0 {
-		return row, refusal{Decode, "no column names at the path"}
-	}
-	start, n := len(d.buf), 0
-	d.buf = append(d.buf, '{')
-	members(row.Raw, func(_, cell string) bool {
-		if n < len(names) {
-			d.buf = append(appendKey(d.buf, names[n]), cell...)
-		}
-		n++
-		return true
-	})
-	d.buf = append(d.buf, '}')
-	if n < len(names) {
-		return row, refusal{Decode, fmt.Sprintf("the row has %d cells, %d are needed", n, len(names))}
-	}
-	return gjson.Parse(alias(d.buf[start:])), accepted
-}
-
-// columnNames are the names of the columns of a message.
-func (s *source) columnNames(root gjson.Result) []string {
-	names := s.columns
-	for _, n := range collectFirst(nil, s.columnsAt, root, root) {
-		v := inside(n.v)
-		if !v.IsArray() {
-			names = append(names, v.String())
-			continue
-		}
-		for _, name := range v.Array() {
-			names = append(names, name.String())
-		}
-	}
-	return names
-}
-
 // makeSeries makes the sensor and the tags of the value at hand, or says why they cannot be used. A static source needs no
 // frame.
 func (d *Decoder) makeSeries(s *source, f *frame) (Series, string) {
@@ -174,7 +126,7 @@ func (d *Decoder) appendTemplate(f *frame, t template) string {
 			continue
 		}
 		if !d.appendRefs(f, t[i].refs) {
-			return "has no text in part " + fmt.Sprint(i+1)
+			return "has no text: " + t[i].text + " is not there, or is none"
 		}
 	}
 	return ""

@@ -14,7 +14,11 @@ func TestCSV(t *testing.T) {
 		{" a , 2026-11-04 08:01:10 , 30 ", "a=30"},
 		{"\"a,b\",2026-11-04 08:01:10,\"30\"", "a,b=30"},
 		{"\"a;b\",2026-11-04 08:01:10,30", "a;b=30"},
-		{"a,2026-11-04 08:01:10,30,extra", "a=30"},
+		{"a,2026-11-04 08:01:10,30,extra", "a=30"}, {"a,2026-11-04 08:01:10,30,", "a=30"}, {"a,2026-11-04 08:01:10,30,1793779270", "a=30"},
+		{"a,2026-11-04 08:01:10,30.5,80", "a=30.5"}, {"a;2026-11-04 08:01:10;30;5", "a=30"},
+		{"a,2026-11-04 08:01:10,21,5", "decode"}, {"a,2026-11-04 08:01:10,-3,25\nb,2026-11-04 08:01:10,4.5", "b=4.5 decode"},
+		{"a\t2026-11-04 08:01:10\t30\nb\t2026-11-04 08:01:10\t-2.5", "a=30 b=-2.5"},
+		{"a\t2026-11-04 08:01:10\t\t7", "no_value"},
 		{"a,2026-11-04 08:01:10\nb,2026-11-04 08:01:10,30", "b=30 decode"},
 		{"sensor,time,value\na,2026-11-04 08:01:10,30", "a=30 value"},
 		{"a,2026-11-04 08:01:10,", "no_value"},
@@ -26,6 +30,10 @@ func TestCSV(t *testing.T) {
 	}
 	if got := summary(one(t, Rule{Format: "csv", Value: "[1]", Sensor: "{[0]}"}, "a,1\nb,2")); got != "a=1 b=2" {
 		t.Errorf("without columns: %q", got)
+	}
+	raw := Rule{Topic: "t/+", Format: "csv", Columns: []string{"sensor", "raw"}, Value: "raw", Scale: 0.1, Sensor: "{sensor}"}
+	if got := summary(one(t, raw, "a,215,48")); got != "a=21.5" {
+		t.Errorf("raw numbers and cells without a name: %q", got)
 	}
 }
 

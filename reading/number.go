@@ -31,9 +31,13 @@ var unitNames = []struct {
 // degreeWords are what may stand before the name of a unit.
 var degreeWords = []string{"°", "º", "degrees", "degree", "deg"}
 
+// latinDegree is the degree sign of Latin-1, as small sketches and old firmware send it: a byte that begins no UTF-8.
+const latinDegree = "\xb0"
+
 // unitNamed is the unit that a text names, such as C, °F, Cel, degC, "deg C", C°, fahrenheit or DEGREES_CELSIUS; noUnit if
 // it names none.
 func unitNamed(s string) unit {
+	s = strings.TrimPrefix(s, latinDegree)
 	for _, word := range degreeWords {
 		if len(s) > len(word) && strings.EqualFold(s[:len(word)], word) {
 			s = strings.TrimLeft(s[len(word):], " _")

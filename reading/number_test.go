@@ -35,7 +35,7 @@ func TestNumbers(t *testing.T) {
 	}{
 		{"21.5", 21.5, 0}, {" 21.5 \r\n\x00", 21.5, 0}, {"21,5", 21.5, 0}, {"+21.5", 21.5, 0}, {"-18.42", -18.42, 0}, {"1e1", 10, 0},
 		{"2.15E+1", 21.5, 0}, {"026.9", 26.9, 0}, {".5", 0.5, 0}, {"-0", 0, 0}, {"0", 0, 0}, {"85", 85, 0},
-		{"21.5 °C", 21.5, 0}, {"21.5C", 21.5, 0}, {"21.5 ºC", 21.5, 0}, {"70 °F", 190.0 / 9, 0}, {"295.65K", 22.5, 0},
+		{"21.5 °C", 21.5, 0}, {"21.5C", 21.5, 0}, {"21.5 ºC", 21.5, 0}, {"70 °F", 190.0 / 9, 0}, {"295.65K", 22.5, 0}, {"21.5 \xb0C", 21.5, 0}, {"21.5\xffC", refused, Value}, {"21.5\xb0", refused, Value},
 		{"\ufeff21.5", 21.5, 0}, {`"4.6"`, 4.6, 0}, {"1,234", 1.234, 0},
 		{"", refused, NoValue}, {"nan", refused, NoValue}, {"-nan", refused, NoValue}, {"INF", refused, NoValue}, {"NULL", refused, NoValue},
 		{"None", refused, NoValue}, {"unavailable", refused, NoValue}, {"Unknown", refused, NoValue}, {"N/A", refused, NoValue}, {"-", refused, NoValue},

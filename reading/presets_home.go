@@ -10,10 +10,15 @@ func homePresets() []Preset {
 		hass    = "https://www.home-assistant.io/integrations/mqtt_statestream/"
 		wiren   = "https://github.com/wirenboard/conventions"
 		dz      = "https://wiki.domoticz.com/MQTT"
+		ecowitt = "https://github.com/mplogas/ecowitt-controller/blob/main/docs/api.md"
 	)
+	hotEnd := 400.0
 	return []Preset{
 		{"tasmota", tasmota, Rule{Topic: "tele/{device}/SENSOR", Each: "{probe}", Value: "Temperature", Sensor: "{device}/{Id|probe}",
 			Unit: "$.TempUnit", Time: "$.Epoch|$.Time"}},
+		// the answer to the command Status 10
+		{"tasmota-status", tasmota, Rule{Topic: "stat/{device}/STATUS10", Each: "StatusSNS.{probe}", Value: "Temperature", Sensor: "{device}/{Id|probe}",
+			Unit: "$.StatusSNS.TempUnit", Time: "$.StatusSNS.Epoch|$.StatusSNS.Time"}},
 		// drivers without an object of their own, such as Sonoff SC
 		{"tasmota-root", tasmota, Rule{Topic: "tele/{device}/SENSOR", Value: "Temperature", Sensor: "{device}", Unit: "TempUnit", Time: "Epoch|Time"}},
 		{"tasmota-zigbee", "https://tasmota.github.io/docs/Zigbee/",
@@ -48,10 +53,15 @@ func homePresets() []Preset {
 		{"domoticz-in", dz, Rule{Topic: "domoticz/in", Value: "svalue", Sensor: "{idx}"}},
 		{"owntracks", "https://owntracks.org/booklet/tech/json/", Rule{Topic: "owntracks/{user}/{device}", Value: "temp", Sensor: "{user}/{device}", Time: "tst"}},
 
+		// a form as for a weather service; tempin and temp1 to temp8, or the outdoor sensor
+		{"ecowitt", ecowitt, Rule{Topic: "ecowitt/{station}", Format: "form", Value: "temp{ch}f", Unit: "F", Sensor: "{station}/{ch}", Time: "dateutc"}},
+		{"ecowitt-outdoor", ecowitt, Rule{Topic: "ecowitt/{station}", Format: "form", Value: "tempf", Unit: "F", Sensor: "{station}/out", Time: "dateutc"}},
 		// unit_system = METRIC; the default of the extension has Fahrenheit
 		{"weewx-metric", "https://github.com/weewx/weewx/wiki/mqtt",
 			Rule{Topic: "{station}/loop", Value: "outTemp_C", Sensor: "{station}/outTemp", Time: "dateTime"}},
 		{"weewx", "https://github.com/weewx/weewx/wiki/mqtt",
 			Rule{Topic: "{station}/loop", Value: "outTemp_F", Unit: "F", Sensor: "{station}/outTemp", Time: "dateTime"}},
+		{"octoprint", "https://github.com/OctoPrint/OctoPrint-MQTT",
+			Rule{Topic: "octoPrint/temperature/{heater}", Value: "actual", Sensor: "{heater}", Time: "_timestamp", Max: &hotEnd}},
 	}
 }

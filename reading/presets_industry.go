@@ -4,6 +4,7 @@ package reading
 func industryPresets() []Preset {
 	const (
 		neuron    = "https://docs.emqx.com/en/neuron/v2.10/configuration/north-apps/mqtt/api.html"
+		publisher = "https://azure.github.io/Industrial-IoT/opc-publisher/messageformats.html"
 		sparkplug = "https://github.com/eclipse-sparkplug/sparkplug/blob/master/specification/src/main/asciidoc/chapters/Sparkplug_6_Payloads.adoc"
 	)
 	return []Preset{
@@ -23,8 +24,15 @@ func industryPresets() []Preset {
 			Rule{Topic: "ie/d/j/simatic/v1/{app}/dp/r/{connection}/{collection}", Value: "val", Sensor: "{connection}/{id}", Time: "ts"}},
 		{"neuron", neuron, Rule{Topic: "/neuron/{app}/{driver}/{group}", Each: "tags[*]", Value: "value", Sensor: "{driver}/{name}", Time: "$.timestamp"}},
 		{"neuron-values", neuron, Rule{Topic: "/neuron/{app}/{driver}/{group}", Value: "values.{tag}", Sensor: "{driver}/{tag}", Time: "timestamp"}},
-		{"opc-ua", "https://azure.github.io/Industrial-IoT/opc-publisher/messageformats.html",
+		{"opc-ua", publisher,
 			Rule{Each: "Messages[*].Payload.{tag}", Value: "Value", Sensor: "{tag}", Time: "SourceTimestamp"}},
+		// messages of single items, alone or in a list; the topic is the user's
+		{"opc-ua-samples", publisher, Rule{Each: "[*]|$", Value: "Value.Value", Sensor: "{DisplayName|NodeId}", Time: "Value.SourceTimestamp|Timestamp"}},
+		// the standard template; each names the tags of temperatures: values[id=Hall.PLC1.Temp][q=true]
+		{"kepware", "https://www.readkong.com/page/iot-gateway-6316520",
+			Rule{Topic: "iotgateway", Each: "values[q=true]", Value: "v", Sensor: "{id}", Time: "t"}},
+		{"flespi", "https://flespi.com/kb/messages-basic-information-units",
+			Rule{Topic: "flespi/message/gw/devices/{device}", Value: `ble\.sensor\.temperature\.1`, Sensor: "{ident}/1", Time: "timestamp"}},
 		{"edgex", "https://docs.edgexfoundry.org/latest/microservices/core/data/details/DataModels/",
 			Rule{Each: "readings[resourceName=Temperature]", Value: "value", Sensor: "{deviceName}", Time: "origin"}},
 		{"kura", "https://github.com/eclipse-kapua/kapua/wiki/K-Payload-JSON-Format", Rule{Value: "metrics.temperature", Time: "sentOn"}},

@@ -42,6 +42,12 @@ func lorawanPresets() []Preset {
 		{"tts-dragino-probe", dragino, Rule{Topic: ttsUp, Value: decoded + "TempC_DS|" + decoded + "TempC_DS18B20|" + decoded + "TempC1",
 			Sensor: "{device}/ds", Time: received, Reject: noProbe}},
 
+		// decoded by a function of the console, or a driver
+		{"helium", "https://docs.helium.com/console/integrations/json-schema",
+			Rule{Topic: "helium/{id}/rx", Value: "decoded.payload.temperature", Sensor: "{dev_eui}", Time: "reported_at"}},
+		{"thingpark", "https://docs.thingpark.com/thingpark-x/latest/Connector/MQTT/",
+			Rule{Topic: "mqtt/things/{eui}/uplink", Value: "DevEUI_uplink.payload.temperature", Sensor: "{eui}", Time: "DevEUI_uplink.Time"}},
+
 		{"sensecap", "https://wiki.seeedstudio.com/sensecraft-data-platform/api/data-openstream-api/data_openstream_api_reference",
 			Rule{Topic: "/device_sensor_data/{org}/{eui}/{channel}/{reserved}/4097", Value: "value", Sensor: "{eui}/{channel}", Time: "timestamp"}},
 	}

@@ -5,6 +5,7 @@ func radioPresets() []Preset {
 	const (
 		z2m   = "https://www.zigbee2mqtt.io/guide/usage/mqtt_topics_and_messages.html"
 		omg   = "https://docs.openmqttgateway.com/use/ble.html"
+		heard = "unixtime|UTCtime" // of OpenMQTTGateway, where its build has them
 		rtl   = "https://github.com/merbanan/rtl_433/blob/master/docs/OPERATION.md"
 		zwave = "https://zwave-js.github.io/zwave-js-ui/#/guide/mqtt"
 	)
@@ -19,13 +20,13 @@ func radioPresets() []Preset {
 			Rule{Topic: "ruuvi/{gw}/{tag}", Format: "ruuvi", Value: "temperature", Sensor: "{tag}", Time: "ts|gwts"}},
 
 		// OpenMQTTGateway and Theengs Gateway; tempf is the same reading
-		{"openmqttgateway-ble", omg, Rule{Topic: "home/{gw}/BTtoMQTT/{mac}", Value: "tempc", Sensor: "{mac}"}},
-		{"openmqttgateway-ble-probes", omg, Rule{Topic: "home/{gw}/BTtoMQTT/{mac}", Value: "tempc{n}", Sensor: "{mac}/{n}", Max: &grill}},
+		{"openmqttgateway-ble", omg, Rule{Topic: "home/{gw}/BTtoMQTT/{mac}", Value: "tempc", Sensor: "{mac}", Time: heard}},
+		{"openmqttgateway-ble-probes", omg, Rule{Topic: "home/{gw}/BTtoMQTT/{mac}", Value: "tempc{n}", Sensor: "{mac}/{n}", Time: heard, Max: &grill}},
 		{"openmqttgateway-ds1820", "https://docs.openmqttgateway.com/use/sensors.html",
-			Rule{Topic: "home/{gw}/CLIMAtoMQTT/ds1820/{addr}", Value: "temp", Sensor: "{addr}", Unit: "unit"}},
+			Rule{Topic: "home/{gw}/CLIMAtoMQTT/ds1820/{addr}", Value: "temp", Sensor: "{addr}", Unit: "unit", Time: heard}},
 
 		{"openmqttgateway-rtl_433", "https://docs.openmqttgateway.com/use/rf.html",
-			Rule{Topic: "home/{gw}/RTL_433toMQTT/{device...}", Value: "temperature_C", Sensor: "{model}/{channel|id}/{id}"}},
+			Rule{Topic: "home/{gw}/RTL_433toMQTT/{device...}", Value: "temperature_C", Sensor: "{model}/{channel|id}/{id}", Time: heard}},
 
 		// many models have no channel: their id is there twice
 		{"rtl_433", rtl, Rule{Topic: "rtl_433/{host}/events", Value: "temperature_C", Sensor: "{model}/{channel|id}/{id}", Time: "time"}},

@@ -15,8 +15,9 @@ import (
 func (d *Decoder) readCSV(s string) document {
 	r := csv.NewReader(strings.NewReader(s))
 	r.Comma = separator(s)
+	d.commas = r.Comma == ','
 	r.FieldsPerRecord = -1
-	r.TrimLeadingSpace = true
+	r.TrimLeadingSpace = r.Comma != '\t' // else empty cells would be lost
 	r.ReuseRecord = true
 	start := len(d.buf)
 	d.buf = append(d.buf, '[')
@@ -37,22 +38,23 @@ func (d *Decoder) readCSV(s string) document {
 	return d.made(start, ']')
 }
 
-// separator is a semicolon if the first line has one outside quotes, where commas are decimal, else a comma.
+// separator is a semicolon if the first line has one outside quotes, where commas are decimal, else a comma, and a tab
+// where there is neither.
 func separator(s string) rune {
-	quoted := false
+	quoted, found := false, '\t'
 	for _, c := range s {
-		switch c {
-		case '"':
+		switch {
+		case c == '"':
 			quoted = !quoted
-		case ';':
-			if !quoted {
-				return ';'
-			}
-		case '\n':
-			return ','
+		case c == ';' && !quoted:
+			return ';'
+		case c == ',' && !quoted:
+			found = ','
+		case c == '\n' && !quoted:
+			return found
 		}
 	}
-	return ','
+	return found
 }
 
 // made closes the JSON begun at start of the buffer and gives it as a document.

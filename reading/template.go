@@ -20,7 +20,8 @@ type ref struct {
 	path    path
 }
 
-// A part of a template is plain text, or alternatives of which the first present one is taken.
+// A part of a template is plain text, or alternatives of which the first present one is taken; text is then as written,
+// with its braces.
 type part struct {
 	text string
 	refs []ref
@@ -51,7 +52,7 @@ func parseTemplate(s string, captures []string) (template, error) {
 		if err != nil {
 			return nil, err
 		}
-		t, s = append(t, part{refs: refs}), after
+		t, s = append(t, part{text: "{" + inner + "}", refs: refs}), after
 	}
 	return t, nil
 }

@@ -75,10 +75,15 @@ func (f *timeFormat) instant(v gjson.Result, loc *time.Location, arrival int64) 
 
 func (f *timeFormat) parseLayout(s string, loc *time.Location, arrival int64) (int64, verdict) {
 	t, err := time.Parse(f.layout, s)
+	leap := int64(0)
+	if i := strings.LastIndex(s, ":60"); err != nil && i >= 0 { // a leap second, which time.Parse does not know
+		t, err = time.Parse(f.layout, s[:i]+":59"+s[i+3:])
+		leap = 1
+	}
 	if err != nil {
 		return 0, timeBad
 	}
-	return wall{sec: t.Unix(), nano: int64(t.Nanosecond()), offset: f.zoned}.instant(loc, arrival)
+	return wall{sec: t.Unix() + leap, nano: int64(t.Nanosecond()), offset: f.zoned}.instant(loc, arrival)
 }
 
 // A wall is what a calendar and a clock show. With offset it is in UTC already.

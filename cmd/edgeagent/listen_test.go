@@ -217,10 +217,13 @@ func TestListenFaults(t *testing.T) {
 		want string
 	}{
 		{[]string{"discover", "--broker", nobody, "--listen", "5s"}, exitFailed, "listen at the broker: open connection: "},
+		{[]string{"discover", "--broker", nobody, "--listen", "5s"}, exitFailed, "; is " + nobody + " right, and does the broker run?\n"},
 		{[]string{"discover", "--broker", "gopher://x", "--listen", "5s"}, exitFailed, "scheme \"gopher\" is none of tcp"},
 		{[]string{"discover", "--broker", nobody, "--listen=-1s"}, exitUsage, "--listen takes a time above 0"},
 		{[]string{"discover", "-c", lonely}, exitUsage, "mqtt.brokers is missing"},
 		{[]string{"discover", "-c", lonely + "x"}, exitUsage, "or name the broker with --broker"},
+		{[]string{"try", "-c", lonely, "--topic", "N/+/x"}, exitUsage, "without + and #"},
+		{[]string{"replay", "-c", lonely, "--topic", "N/#"}, exitUsage, "without + and #"},
 		{[]string{"try", "-c", lonely, "--listen", "5s"}, exitUsage, "mqtt.brokers is missing"},
 		{[]string{"try", "-c", lonely, "--listen", "5s", "--topic", "x"}, exitUsage, "neither --topic nor files beside it"},
 	} {

@@ -31,6 +31,9 @@ func (c replayCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
+	if err := checkTopic(c.Topic); err != nil {
+		return err
+	}
 	if len(c.Files) == 0 {
 		c.Files = []string{"-"}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"edgeagent/agent"
@@ -38,6 +39,9 @@ func (c tryCmd) Run(ctx context.Context, s streams) error {
 	if c.Listen != 0 && (c.Listen < 0 || c.Topic != "" || len(c.Files) > 0) {
 		return usageError{errors.New("--listen takes a time above 0, and neither --topic nor files beside it")}
 	}
+	if err := checkTopic(c.Topic); err != nil {
+		return err
+	}
 	decoder, err := reading.Compile(cfg.Sources, cfg.Watermark.NotBefore)
 	if err != nil {
 		return err
@@ -53,6 +57,14 @@ func (c tryCmd) Run(ctx context.Context, s streams) error {
 		if err := c.file(ctx, s, t, name); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkTopic refuses a filter where the topic of messages belongs: no source would be asked what the user means.
+func checkTopic(topic string) error {
+	if strings.ContainsAny(topic, "+#") {
+		return usageError{fmt.Errorf("--topic %q: a message has a topic of its own, without + and #", topic)}
 	}
 	return nil
 }

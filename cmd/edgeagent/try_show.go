@@ -44,6 +44,8 @@ type triedReading struct {
 	Value        float64           `json:"value"`
 	Tags         map[string]string `json:"tags"`
 	Window       string            `json:"window"` // its start
+
+	noTime bool // it looked for a time, and found none of use
 }
 
 type triedRefusal struct {
@@ -105,7 +107,7 @@ func (t *trial) judge(m *reading.Message) tried {
 			tags[tag.Key] = tag.Value
 		}
 		what.Readings = append(what.Readings, triedReading{name, r.Series.Sensor(), stamp(r.Time), r.ArrivalTimed, r.Value, tags,
-			stamp(window.Start(r.Time, t.size))})
+			stamp(window.Start(r.Time, t.size)), r.ArrivalTimed && t.decoder.Timed(r.Source)})
 	}
 	for _, r := range t.result.Refusals {
 		what.Rejected = append(what.Rejected, triedRefusal{t.decoder.SourceName(r.Source), r.Reason.String(), r.Detail})
@@ -115,6 +117,17 @@ func (t *trial) judge(m *reading.Message) tried {
 
 func stamp(t int64) string { return time.Unix(0, t).UTC().Format(time.RFC3339Nano) }
 
+// arrival says that the time is the arrival, and why.
+func (r *triedReading) arrival() string {
+	switch {
+	case r.noTime:
+		return " (arrival: no usable time of its own)"
+	case r.ArrivalTimed:
+		return " (arrival)"
+	}
+	return ""
+}
+
 // text is the outcome for people.
 func (w tried) text(topic string, retained bool, size int64) string {
 	var b strings.Builder
@@ -123,8 +136,7 @@ func (w tried) text(topic string, retained bool, size int64) string {
 		b.WriteString("  no source takes this topic\n")
 	}
 	for _, r := range w.Readings {
-		fmt.Fprintf(&b, "  %s: sensor %q %g °C at %s%s, window %s + %v", r.Source, r.Sensor, r.Value, r.Time,
-			map[bool]string{true: " (arrival)"}[r.ArrivalTimed], r.Window, time.Duration(size))
+		fmt.Fprintf(&b, "  %s: sensor %q %g °C at %s%s, window %s + %v", r.Source, r.Sensor, r.Value, r.Time, r.arrival(), r.Window, time.Duration(size))
 		for _, key := range slices.Sorted(maps.Keys(r.Tags)) {
 			fmt.Fprintf(&b, ", %s %q", key, r.Tags[key])
 		}
