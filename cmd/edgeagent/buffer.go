@@ -11,7 +11,6 @@ import (
 
 	"edgeagent/agent"
 	"edgeagent/buffer"
-	"edgeagent/configs"
 	"edgeagent/status"
 )
 
@@ -43,22 +42,6 @@ func storeCheck() buffer.CheckFunc {
 		return nil
 	}
 	return buffer.ChildCheck(self, checkCommand)
-}
-
-// bufferOptions are those of a store that no agent has open.
-func bufferOptions(cfg *configs.Config, s streams) buffer.Options {
-	return buffer.Options{
-		Dir:          cfg.Buffer.Dir,
-		MaxSize:      int64(cfg.Buffer.MaxSize),
-		MaxPoints:    cfg.Buffer.MaxPoints,
-		SideOutput:   cfg.Watermark.LateReadings != "drop",
-		RejectedRing: int64(cfg.Buffer.RejectedRing),
-		FloorStep:    int64(cfg.Window.Size),
-		LockTimeout:  lockWait,
-		ByHand:       true,
-		Check:        storeCheck(),
-		Logger:       newLogger(cfg.Log, s.err, nil),
-	}
 }
 
 // stopped adds the next step to the error of a store that is in use.
@@ -189,7 +172,7 @@ func (c bufferCompactCmd) Run(ctx context.Context, s streams) error {
 	var done agent.Compacted
 	err = askRunning(ctx, cfg, agent.Request{Action: agent.ActionCompact}, &done)
 	if errors.Is(err, status.ErrNoAgent) {
-		done.Before, done.After, err = buffer.Compact(bufferOptions(cfg, s))
+		done.Before, done.After, err = buffer.Compact(storeOptions(cfg, s).StoreByHand())
 		err = unanswered(err)
 	}
 	if err != nil {
@@ -218,7 +201,7 @@ func (c bufferSalvageCmd) Run(s streams) error {
 	if err != nil {
 		return err
 	}
-	sum, err := buffer.Rescue(bufferOptions(cfg, s), c.File)
+	sum, err := buffer.Rescue(storeOptions(cfg, s).StoreByHand(), c.File)
 	if err != nil {
 		return stopped(err)
 	}
