@@ -91,6 +91,10 @@ func (c bufferCheckCmd) stopped(ctx context.Context, s streams, path string) err
 		}
 	}
 	bad, err := buffer.CheckFile(path) // what could end the process has been proven above
+	if errors.Is(err, buffer.ErrOlderSchema) {
+		fmt.Fprintf(s.out, "%s: sound, as far as this version can tell: an older one made it, and the next start of the agent brings it up\n", path)
+		return nil
+	}
 	if err != nil {
 		return unanswered(err)
 	}
