@@ -44,14 +44,6 @@ func storeCheck() buffer.CheckFunc {
 	return buffer.ChildCheck(self, checkCommand)
 }
 
-// stopped adds the next step to the error of a store that is in use.
-func stopped(err error) error {
-	if errors.Is(err, buffer.ErrLocked) {
-		return fmt.Errorf("%w; this command needs the store to itself: stop the agent first (systemctl stop edgeagent), and start it again afterwards", err)
-	}
-	return err
-}
-
 type bufferCheckCmd struct{ configFlag }
 
 func (c bufferCheckCmd) Help() string {
@@ -207,7 +199,7 @@ func (c bufferSalvageCmd) Run(s streams) error {
 	}
 	sum, err := buffer.Rescue(storeOptions(cfg, s).StoreByHand(), c.File)
 	if err != nil {
-		return stopped(err)
+		return notThere(stopped(err))
 	}
 	fmt.Fprintf(s.out, "carried over: %d points, %d refused points, %d readings of open windows, %d rejected messages, %d late readings; state: %s\n",
 		sum.Points, sum.Parked, sum.Readings, sum.Rejected, sum.Late, map[bool]string{true: "yes", false: "no"}[sum.State])
