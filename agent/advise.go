@@ -37,7 +37,7 @@ func adviseStopped(o Options, req Request, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	store, err := buffer.OpenReadOnly(o.store())
+	store, err := buffer.OpenReadOnly(o.StoreByHand())
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,9 @@ type Agent struct {
 
 // Open opens the store, rebuilds the state and prepares the connections; nothing is connected yet. Its errors are the
 // operator's to mend: a locked store, a folder that cannot be written, a certificate that cannot be read.
-func Open(o Options) (*Agent, error) {
+func Open(o Options) (*Agent, error) { return open(o, o.store()) }
+
+func open(o Options, options buffer.Options) (*Agent, error) {
 	a := &Agent{cfg: o.Config, version: o.Version, log: o.Logger, clock: o.Clock.orMachine(),
 		trust: trust{o.Config.Gateway.Clock, o.BuildDate.UnixNano()}, queries: make(chan chan<- status.Report), asks: make(chan ask), settles: make(chan settle), recent: o.Recent}
 	a.start = a.clock.Now()
@@ -87,7 +89,6 @@ func Open(o Options) (*Agent, error) {
 	if a.decoder, err = reading.Compile(cfg.Sources, cfg.Watermark.NotBefore); err != nil {
 		return nil, err
 	}
-	options := o.store()
 	options.Uplinks = cfg.UplinkNames()
 	if a.store, err = buffer.Open(options); err != nil {
 		return nil, err

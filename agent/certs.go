@@ -3,7 +3,9 @@ package agent
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"sync/atomic"
@@ -49,6 +51,10 @@ type clientCert struct {
 func (c *clientCert) load() error {
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 	if err != nil {
+		var at *fs.PathError
+		if errors.As(err, &at) && at.Path == c.key {
+			return configs.FileError(err)
+		}
 		return err
 	}
 	c.good.Store(&pair)
@@ -59,7 +65,7 @@ func (c *clientCert) load() error {
 // in the middle of a renewal, the pair before goes on.
 func (c *clientCert) get(asked *tls.CertificateRequestInfo) (*tls.Certificate, error) {
 	if err := c.load(); err != nil {
-		c.log.Warn("tls: the client certificate cannot be read again; the one before goes on", "cert_file", c.cert, "key_file", c.key, "error", err)
+		c.log.Warn("tls: the client certificate cannot be read again; the one before goes on", "cert_file", c.cert, "key_file", configs.FileName(c.key), "error", err)
 	}
 	pair := c.good.Load()
 	if asked.SupportsCertificate(pair) != nil {

@@ -1,7 +1,11 @@
 package agent
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"testing"
 	"time"
 
 	"pgregory.net/rapid"
@@ -101,6 +105,18 @@ func (b *bench) sameAfterRestart() {
 func (b *bench) feed(item sim.Item) {
 	res := reading.Result{Readings: slices.Clone(item.Readings), Refusals: item.Refusals}
 	b.e.Message(Input{Result: &res, Retained: item.Retained, Known: item.Again, Now: Moment{Wall: testBuild.UnixNano(), Trusted: true}})
+}
+
+// eachDraw runs fn on what rapid draws, again and again, with rules, and with a folder that is gone afterwards.
+func eachDraw(t *testing.T, fn func(t *rapid.T, dir string, p sim.Params)) {
+	root := t.TempDir()
+	runs := 0
+	rapid.Check(t, func(t *rapid.T) {
+		runs++
+		dir := filepath.Join(root, fmt.Sprint(runs))
+		defer os.RemoveAll(dir)
+		fn(t, dir, drawParams(t))
+	})
 }
 
 // queued is what waits in the outbox, oldest first.

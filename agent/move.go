@@ -13,7 +13,7 @@ import (
 // an agent runs it is an error: what that takes in after the export would be in nobody's store. It reports how many records
 // were written.
 func ExportStore(o Options, w io.Writer) (records int64, err error) {
-	store, err := buffer.OpenReadOnly(o.store())
+	store, err := buffer.OpenReadOnly(o.StoreByHand())
 	if err != nil {
 		return 0, err
 	}
@@ -41,9 +41,9 @@ func ImportStore(o Options, r io.Reader, pointsOnly bool) (*ImportResult, error)
 	var in *buffer.Imported
 	var err error
 	if pointsOnly {
-		in, err = buffer.ImportPoints(o.store(), r)
+		in, err = buffer.ImportPoints(o.StoreByHand(), r)
 	} else {
-		in, err = buffer.Import(o.store(), r, begun)
+		in, err = buffer.Import(o.StoreByHand(), r, begun)
 	}
 	if errors.Is(err, buffer.ErrNotEmpty) {
 		return nil, fmt.Errorf("%w: move %s away to start from the file, or add --merge-points to take its points alone", err, buffer.Path(o.Config.Buffer.Dir))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -46,13 +45,7 @@ func (b *bench) move(to string) {
 
 // A store that is moved from card to card, at any commit, gives the result that it would have given without.
 func TestMovedStoreGoesOn(t *testing.T) {
-	root := t.TempDir()
-	runs := 0
-	rapid.Check(t, func(t *rapid.T) {
-		runs++
-		dir := filepath.Join(root, fmt.Sprint(runs))
-		defer os.RemoveAll(dir)
-		p := drawParams(t)
+	eachDraw(t, func(t *rapid.T, dir string, p sim.Params) {
 		b := newBench(t, filepath.Join(dir, "0"), setupFor(p))
 		defer func() { b.store.Close() }()
 		var items []sim.Item

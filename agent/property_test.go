@@ -1,9 +1,6 @@
 package agent
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -74,13 +71,7 @@ func setupFor(p sim.Params) Setup {
 // TestAgainstOracle holds the engine, with commits and restarts cut in anywhere, against an implementation that recomputes
 // everything from the whole history at every reading.
 func TestAgainstOracle(t *testing.T) {
-	root := t.TempDir()
-	runs := 0
-	rapid.Check(t, func(t *rapid.T) {
-		runs++
-		dir := filepath.Join(root, fmt.Sprint(runs))
-		defer os.RemoveAll(dir)
-		p := drawParams(t)
+	eachDraw(t, func(t *rapid.T, dir string, p sim.Params) {
 		setup := setupFor(p)
 		setup.Rules.Side = SideOutput(rapid.IntRange(0, 2).Draw(t, "late_readings"))
 		b := newBench(t, dir, setup)
@@ -162,13 +153,7 @@ func compare(t *rapid.T, p sim.Params, items []sim.Item, b *bench) {
 // TestMaxSensorsAgainstOracle holds max_sensors against the simplest expectation: the first few sensors are known, readings
 // of others are rejected, and but for that it is as if they had never come.
 func TestMaxSensorsAgainstOracle(t *testing.T) {
-	root := t.TempDir()
-	runs := 0
-	rapid.Check(t, func(t *rapid.T) {
-		runs++
-		dir := filepath.Join(root, fmt.Sprint(runs))
-		defer os.RemoveAll(dir)
-		p := drawParams(t)
+	eachDraw(t, func(t *rapid.T, dir string, p sim.Params) {
 		setup := setupFor(p)
 		setup.Rules.MaxSensors = rapid.IntRange(1, 3).Draw(t, "max_sensors")
 		b := newBench(t, dir, setup)

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,13 +16,7 @@ import (
 // TestSharesAgainstOracle deals a site out to several agents, each with commits and restarts of its own: their points and
 // ledgers together are those of the one agent that the oracle is.
 func TestSharesAgainstOracle(t *testing.T) {
-	root := t.TempDir()
-	runs := 0
-	rapid.Check(t, func(t *rapid.T) {
-		runs++
-		dir := filepath.Join(root, fmt.Sprint(runs))
-		defer os.RemoveAll(dir)
-		p := drawParams(t)
+	eachDraw(t, func(t *rapid.T, dir string, p sim.Params) {
 		agents := make([]*bench, rapid.IntRange(2, 4).Draw(t, "agents"))
 		for i := range agents {
 			setup := setupFor(p)

@@ -146,7 +146,7 @@ func secretFile(path, literal string) func() (string, error) {
 	return func() (string, error) {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return "", fmt.Errorf("read secret: %w", err)
+			return "", fmt.Errorf("read secret: %w", configs.FileError(err))
 		}
 		return trimSecret(text), nil
 	}

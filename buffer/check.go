@@ -83,22 +83,38 @@ const maxFaults = 20
 // Check walks the whole file: bbolt's own consistency check, then whether the counters agree with what is there and the points
 // balance. On a damaged file bbolt may panic in a goroutine of its own, so a doubtful file is checked in a child process.
 func (s *Store) Check() error {
-	var faults []error
-	err := s.view(func(tx *bolt.Tx) error {
+	faults := s.treeFaults()
+	if len(faults) == 0 {
+		faults = s.look(auditTx)
+	}
+	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("check %s: %w", s.path, err)
+	}
+	return nil
+}
+
+// treeFaults is what bbolt's own check finds.
+func (s *Store) treeFaults() []error {
+	return s.look(func(tx *bolt.Tx) (faults []error) {
 		for fault := range tx.Check() {
 			if len(faults) < maxFaults {
 				faults = append(faults, fault)
 			}
 		}
-		if len(faults) == 0 {
-			faults = auditTx(tx)
-		}
+		return faults
+	})
+}
+
+// look is what find finds; a store that cannot be read is a fault as well.
+func (s *Store) look(find func(*bolt.Tx) []error) (faults []error) {
+	err := s.view(func(tx *bolt.Tx) error {
+		faults = find(tx)
 		return nil
 	})
-	if err := errors.Join(append(faults, err)...); err != nil {
-		return fmt.Errorf("check %s: %w", s.path, err)
+	if err != nil {
+		faults = append(faults, err)
 	}
-	return nil
+	return faults
 }
 
 // A tally counts records and their cost, fed with keys in order.

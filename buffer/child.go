@@ -19,7 +19,8 @@ const exitDamaged = 3
 
 // CheckFile checks a store file of which no other process is in the middle of a write: sizes and tree, bbolt's own check, the counters
 // against what is there, and every record's checksum. Damage is an error that is ErrDamaged. Records that fail their checksum in a file that is
-// else sound are only counted, since the next start puts them into quarantine.
+// else sound are only counted, since the next start puts them into quarantine. A file of another version whose tree is sound is ErrOlderSchema or
+// ErrNewerSchema: what is in its records this version does not judge.
 //
 // What goes wrong within bbolt may end the process: see ChildCheck.
 func CheckFile(path string) (badRecords int, err error) {
@@ -38,7 +39,13 @@ func CheckFile(path string) (badRecords int, err error) {
 	}
 	s := &Store{o: Options{}.withDefaults(), path: path, db: db}
 	defer db.Close()
-	if err := s.view(s.readHeader); err != nil {
+	err = s.view(s.readHeader)
+	if otherSchema(err) {
+		if faults := s.treeFaults(); len(faults) > 0 {
+			err = fmt.Errorf("%w: %w", ErrDamaged, errors.Join(faults...))
+		}
+	}
+	if err != nil {
 		return 0, fmt.Errorf("check %s: %w", path, err)
 	}
 	if err := s.Check(); err != nil {
@@ -46,6 +53,11 @@ func CheckFile(path string) (badRecords int, err error) {
 	}
 	err = s.view(func(tx *bolt.Tx) error { badRecords = badSeals(tx); return nil })
 	return badRecords, err
+}
+
+// otherSchema reports whether err says that another version made the file.
+func otherSchema(err error) bool {
+	return errors.Is(err, ErrOlderSchema) || errors.Is(err, ErrNewerSchema)
 }
 
 // badSeals counts the records outside of the small state that fail their checksum.
@@ -73,7 +85,7 @@ func badSeals(tx *bolt.Tx) (n int) {
 // returns the exit code.
 func CheckMain(path string, stderr io.Writer) int {
 	_, err := CheckFile(path)
-	if err == nil {
+	if err == nil || otherSchema(err) {
 		return 0
 	}
 	fmt.Fprintln(stderr, err)

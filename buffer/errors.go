@@ -15,6 +15,8 @@ var (
 	ErrLocked = errors.New("store is in use by another process")
 	// ErrNewerSchema is returned when a newer edgeagent made the file. The file is left as it is.
 	ErrNewerSchema = errors.New("store was made by a newer version")
+	// ErrOlderSchema is returned by OpenReadOnly and CheckFile when an older edgeagent made the file: Open migrates it.
+	ErrOlderSchema = errors.New("store was made by an older version")
 )
 
 // Errors of Open, Commit, Peek and Newest.

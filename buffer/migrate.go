@@ -26,8 +26,11 @@ const formerMark = ".schema-"
 type errOlder uint64
 
 func (e errOlder) Error() string {
-	return fmt.Sprintf("store was made by an older version: its schema is %d, that of this version %d; the next start of the agent brings it up", uint64(e), schema)
+	return fmt.Sprintf("%v: its schema is %d, that of this version %d; the next start of the agent brings it up", ErrOlderSchema, uint64(e), schema)
 }
+
+// Is makes it an ErrOlderSchema.
+func (e errOlder) Is(target error) bool { return target == ErrOlderSchema }
 
 // former is where the file of schema v is kept.
 func (s *Store) former(v uint64) string { return s.path + formerMark + strconv.FormatUint(v, 10) }

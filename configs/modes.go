@@ -2,22 +2,20 @@ package configs
 
 import (
 	"io/fs"
-	"os"
 	"runtime"
 )
 
 // FileWarnings says, as Warnings does, which files with secrets others on this machine can read or change. Readable by the group is
 // right: systemd shows its credentials so, and root:edgeagent 0640 is usual. Such a file is told of at every start, and used all the same: a
-// gateway in the field must not stand still for that. A file that cannot be looked at is told of by whoever reads it.
+// gateway in the field must not stand still for that. A file that cannot be looked at is told of by whoever reads it, but a name that is no path is
+// told of here: it may be the secret.
 func (c *Config) FileWarnings() []string {
 	if runtime.GOOS == "windows" {
 		return nil // modes say nothing there
 	}
 	w := newWarner(c)
 	for _, f := range c.secretFiles() {
-		if info, err := os.Stat(f.name); err == nil {
-			w.mode(f, info.Mode())
-		}
+		w.lookAt(f)
 	}
 	return w.lines()
 }

@@ -39,7 +39,7 @@ func schema(c *Config) []section {
 		}, nil},
 		{"http", []field{
 			{"listen", text{&c.HTTP.Listen}},
-			{"token_file", text{&c.HTTP.TokenFile}},
+			{"token_file", fileName{text{&c.HTTP.TokenFile}}},
 			{"public_status", toggle{&c.HTTP.PublicStatus}},
 		}, nil},
 	}
@@ -50,7 +50,7 @@ func mqttSection(m *MQTT) section {
 		{"brokers", list{&m.Brokers}},
 		{"client_id", text{&m.ClientID}},
 		{"username", text{&m.Username}},
-		{"password_file", text{&m.PasswordFile}},
+		{"password_file", fileName{text{&m.PasswordFile}}},
 		{"password", secret{text{&m.Password}}},
 		{"keep_alive", span{&m.KeepAlive, seconds(1), minutes(60)}},
 		{"max_message_bytes", bytesOf{&m.MaxMessageBytes, 16, 16 * MiB}},
@@ -105,9 +105,9 @@ func uplinkSection(u *Uplink) section {
 		{"database", text{&u.Database}},
 		{"retention_policy", text{&u.RetentionPolicy}},
 		{"username", text{&u.Username}},
-		{"password_file", text{&u.PasswordFile}},
+		{"password_file", fileName{text{&u.PasswordFile}}},
 		{"password", secret{text{&u.Password}}},
-		{"token_file", text{&u.TokenFile}},
+		{"token_file", fileName{text{&u.TokenFile}}},
 		{"token", secret{text{&u.Token}}},
 		{"batch_points", count{&u.BatchPoints, 1, 100_000}},
 		{"batch_bytes", bytesOf{&u.BatchBytes, 4 * KiB, 64 * MiB}},
@@ -124,7 +124,7 @@ func tlsSection(t *TLS) section {
 	return section{"tls", []field{
 		{"ca_file", text{&t.CAFile}},
 		{"cert_file", text{&t.CertFile}},
-		{"key_file", text{&t.KeyFile}},
+		{"key_file", fileName{text{&t.KeyFile}}},
 		{"server_name", text{&t.ServerName}},
 		{"insecure_skip_verify", toggle{&t.InsecureSkipVerify}},
 	}, nil}

@@ -12,7 +12,8 @@ import (
 
 // A secret is a file that holds one.
 type secret struct {
-	key, path string
+	key, path string // the path as it may be shown
+	noPath    bool   // it may not: it may be the secret itself
 	mode      fs.FileMode
 	empty     bool
 	err       error
@@ -34,15 +35,15 @@ func seeSecrets(c *configs.Config) []secret {
 }
 
 func seeSecret(key, path string) secret {
-	s := secret{key: key, path: path}
+	s := secret{key: key, path: configs.FileName(path), noPath: !configs.ShowsFile(path)}
 	info, err := os.Stat(path)
 	if err != nil {
-		s.err = err
+		s.err = configs.FileError(err)
 		return s
 	}
 	s.mode = info.Mode()
 	text, err := os.ReadFile(path)
-	s.empty, s.err = strings.TrimSpace(string(text)) == "", err
+	s.empty, s.err = strings.TrimSpace(string(text)) == "", configs.FileError(err)
 	return s
 }
 
@@ -50,6 +51,8 @@ func judgeSecrets(all []secret) Report {
 	var out Report
 	for _, s := range all {
 		switch {
+		case s.noPath:
+			out = append(out, fail("secrets", "write the path of the file, from / on; what stands there now may be the secret itself", "%s: there is no such file %s", s.key, s.path))
 		case errors.Is(s.err, fs.ErrNotExist):
 			out = append(out, fail("secrets", "make the file, for the agent's user only", "%s: %s is not there", s.key, s.path))
 		case s.err != nil:

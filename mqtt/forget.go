@@ -1,8 +1,8 @@
 package mqtt
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -88,11 +88,11 @@ func visit(ctx context.Context, cfg Config, fn func(*Client, *session) error) er
 		return err
 	}
 	defer c.requests.Wait()
-	var failed []error
+	var failed error
 	for i := range c.brokers {
 		s, err := c.connect(ctx, &c.brokers[i])
 		if err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", c.brokers[i].name, err))
+			failed = alsoFailed(failed, fmt.Errorf("%s: %w", c.brokers[i].name, err))
 			continue
 		}
 		err = fn(c, s)
@@ -101,5 +101,13 @@ func visit(ctx context.Context, cfg Config, fn func(*Client, *session) error) er
 		s.end(ctx, errStopped)
 		return err
 	}
-	return errors.Join(append(failed, ctx.Err())...)
+	return cmp.Or(failed, ctx.Err())
+}
+
+// alsoFailed is both errors in one line; the first may be nil.
+func alsoFailed(first, second error) error {
+	if first == nil {
+		return second
+	}
+	return fmt.Errorf("%w; %w", first, second)
 }

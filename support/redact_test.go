@@ -47,6 +47,27 @@ func TestHideUnknown(t *testing.T) {
 		{`token_file = "/run/token"`, `token_file = "/run/token"`},
 		{"status page  url=http://127.0.0.1:9273/ token=false", "status page  url=http://127.0.0.1:9273/ token=false"},
 		{"check the token, its permissions", "check the token, its permissions"},
+		// sentences stay
+		{"read token or password: read secret: open /run/token: no such file", "read token or password: read secret: open /run/token: no such file"},
+		{"read token or password: open /run/token: permission denied", "read token or password: open /run/token: permission denied"},
+		{"secrets: uplink.token_file: /run/token is not there", "secrets: uplink.token_file: /run/token is not there"},
+		{"the token is wrong, or the token cannot write", "the token is wrong, or the token cannot write"},
+		{"the server wants basic authentication", "the server wants basic authentication"},
+		{`WWW-Authenticate: Bearer realm="x"`, `WWW-Authenticate: Bearer realm="x"`},
+		{"token expired. Bad credentials: invalid", "token expired. Bad credentials: invalid"},
+		{"the broker rejects user name or password: check mqtt.username", "the broker rejects user name or password: check mqtt.username"},
+		// and secrets go, though they are made of letters
+		{"unauthorized access: token hunterhunter", "unauthorized access: token ***"},
+		{"password: sesame", "password: ***"},
+		{"password:open", "password:***"},
+		{"password=open", "password=***"},
+		{"token: opened", "token: ***"},
+		{"token readonly", "token ***"},
+		{"bad password: Open", "bad password: ***"},
+		{"password: 12345", "password: ***"},
+		{`password: "open"`, `password: ***`},
+		{"Token secret-token", "Token ***"},
+		{"basic authenticatio", "basic ***"},
 	} {
 		if got := r.Hide(c.text); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.text, got, c.want)
@@ -64,6 +85,13 @@ func TestHideRaw(t *testing.T) {
 		{"password = open sesame, please\n", "password = ***\n"},
 		{"password = \"${SECRET}\"\n", "password = \"${SECRET}\"\n"},
 		{"password_file = \"/etc/pw\"\n", "password_file = \"/etc/pw\"\n"},
+		{"password_file = \"hunter2\"\n", "password_file = ***\n"},
+		{"token_file = 'hunter2'\n", "token_file = ***\n"},
+		{"token_file = \"/hunter/Zm9v==\"\n", "token_file = ***\n"},
+		{"token_file = hunter2/x\n", "token_file = ***\n"},
+		{"mqtt.tls.key_file = \"-----BEGIN\nabc\n\"\nurl = 1\n", "mqtt.tls.key_file = ***\nurl = 1\n"},
+		{"token_file = '/run/token' # x\n", "token_file = '/run/token' # x\n"},
+		{"token_file = \"${CREDENTIALS_DIRECTORY}/token\"\n", "token_file = \"${CREDENTIALS_DIRECTORY}/token\"\n"},
 		{"password = \"open\n sesame\"\nbase64==\n[log]\nlevel = 1\n", "password = ***\n[log]\nlevel = 1\n"}, // goes on over the line's end
 		{"brokers = [\n  \"tcp://h\",\n]\n", "brokers = [\n  \"tcp://h\",\n]\n"},
 	} {

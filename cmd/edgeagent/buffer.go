@@ -11,7 +11,6 @@ import (
 
 	"edgeagent/agent"
 	"edgeagent/buffer"
-	"edgeagent/configs"
 	"edgeagent/status"
 )
 
@@ -43,30 +42,6 @@ func storeCheck() buffer.CheckFunc {
 		return nil
 	}
 	return buffer.ChildCheck(self, checkCommand)
-}
-
-// bufferOptions are those of a store that no agent has open.
-func bufferOptions(cfg *configs.Config, s streams) buffer.Options {
-	return buffer.Options{
-		Dir:          cfg.Buffer.Dir,
-		MaxSize:      int64(cfg.Buffer.MaxSize),
-		MaxPoints:    cfg.Buffer.MaxPoints,
-		SideOutput:   cfg.Watermark.LateReadings != "drop",
-		RejectedRing: int64(cfg.Buffer.RejectedRing),
-		FloorStep:    int64(cfg.Window.Size),
-		LockTimeout:  lockWait,
-		ByHand:       true,
-		Check:        storeCheck(),
-		Logger:       newLogger(cfg.Log, s.err, nil),
-	}
-}
-
-// stopped adds the next step to the error of a store that is in use.
-func stopped(err error) error {
-	if errors.Is(err, buffer.ErrLocked) {
-		return fmt.Errorf("%w; this command needs the store to itself: stop the agent first (systemctl stop edgeagent), and start it again afterwards", err)
-	}
-	return err
 }
 
 type bufferCheckCmd struct{ configFlag }
@@ -108,6 +83,10 @@ func (c bufferCheckCmd) stopped(ctx context.Context, s streams, path string) err
 		}
 	}
 	bad, err := buffer.CheckFile(path) // what could end the process has been proven above
+	if errors.Is(err, buffer.ErrOlderSchema) {
+		fmt.Fprintf(s.out, "%s: sound, as far as this version can tell: an older one made it, and the next start of the agent brings it up\n", path)
+		return nil
+	}
 	if err != nil {
 		return unanswered(err)
 	}
@@ -189,7 +168,7 @@ func (c bufferCompactCmd) Run(ctx context.Context, s streams) error {
 	var done agent.Compacted
 	err = askRunning(ctx, cfg, agent.Request{Action: agent.ActionCompact}, &done)
 	if errors.Is(err, status.ErrNoAgent) {
-		done.Before, done.After, err = buffer.Compact(bufferOptions(cfg, s))
+		done.Before, done.After, err = buffer.Compact(storeOptions(cfg, s).StoreByHand())
 		err = unanswered(err)
 	}
 	if err != nil {
@@ -218,9 +197,9 @@ func (c bufferSalvageCmd) Run(s streams) error {
 	if err != nil {
 		return err
 	}
-	sum, err := buffer.Rescue(bufferOptions(cfg, s), c.File)
+	sum, err := buffer.Rescue(storeOptions(cfg, s).StoreByHand(), c.File)
 	if err != nil {
-		return stopped(err)
+		return notThere(stopped(err))
 	}
 	fmt.Fprintf(s.out, "carried over: %d points, %d refused points, %d readings of open windows, %d rejected messages, %d late readings; state: %s\n",
 		sum.Points, sum.Parked, sum.Readings, sum.Rejected, sum.Late, map[bool]string{true: "yes", false: "no"}[sum.State])

@@ -7,12 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"edgeagent/agent"
-	"edgeagent/buffer"
 	"edgeagent/configs"
 	"edgeagent/status"
 )
@@ -30,19 +28,6 @@ func askStore(ctx context.Context, cfg *configs.Config, s streams, req agent.Req
 		return err
 	}
 	return unanswered(agent.ControlStopped(ctx, storeOptions(cfg, s), req, out))
-}
-
-// unanswered adds the next step to the error of a store that is read because no agent answered.
-func unanswered(err error) error {
-	switch {
-	case errors.Is(err, buffer.ErrLocked):
-		return fmt.Errorf("%w; it does not answer on its control socket: if it is just starting ask again in a moment, or stop the agent first", err)
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w; has the agent run yet, and is buffer.dir right?", err)
-	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w; run this as root or as the agent's user", err)
-	}
-	return err
 }
 
 // askRunning has a request carried out by the running agent and decodes its answer. The error is status.ErrNoAgent where none runs.
@@ -94,7 +79,7 @@ func writeOut(s streams, name string, fn func(io.Writer) error) (err error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".tmp-*")
 	if err != nil {
-		return fmt.Errorf("make the file: %w", err)
+		return fmt.Errorf("make the file: %w", notThere(err))
 	}
 	defer func() {
 		if err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -33,15 +32,11 @@ func (c bufferImportCmd) Run(s streams) error {
 	if err != nil {
 		return err
 	}
-	in := s.in
-	if c.File != "-" {
-		f, err := os.Open(c.File)
-		if err != nil {
-			return fmt.Errorf("open the file: %w", err)
-		}
-		defer f.Close()
-		in = f
+	in, err := openInput(s, "the file", c.File)
+	if err != nil {
+		return err
 	}
+	defer in.Close()
 	r, err := agent.ImportStore(storeOptions(cfg, s), bufio.NewReader(in), c.MergePoints)
 	if err != nil {
 		return stopped(err)

@@ -40,7 +40,7 @@ func (c forgetCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	if len(cfg.MQTT.Brokers) == 0 {
-		return usageError{errors.New("no broker: mqtt.brokers is missing in the configuration")}
+		return usageError{errors.New("no broker: mqtt.brokers is missing in the configuration; write brokers = [\"tcp://HOST:1883\"] below [mqtt]")}
 	}
 	if err := nobodyRuns(ctx, cfg); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (c forgetCmd) Run(ctx context.Context, s streams) error {
 	}
 	left, err := mqtt.LookAtSession(talk, session)
 	if err != nil {
-		return fmt.Errorf("look at the session: %w", err)
+		return fmt.Errorf("nothing was deleted: look at the session: %w", unreached(err))
 	}
 	fmt.Fprintln(s.err, sessionWords(left, session.ClientID))
 	if err := c.confirm(s, session.ClientID); err != nil {
@@ -65,7 +65,7 @@ func (c forgetCmd) Run(ctx context.Context, s streams) error {
 	talk, cancel = context.WithTimeout(ctx, forgetWithin)
 	defer cancel()
 	if err := mqtt.Forget(talk, session); err != nil {
-		return fmt.Errorf("forget the session: %w", err)
+		return fmt.Errorf("forget the session: %w; run this again: it may be there still", unreached(err))
 	}
 	fmt.Fprintf(s.out, "%s has forgotten %s\n", left.Broker, session.ClientID)
 	return nil

@@ -80,21 +80,28 @@ func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // run runs one command and reports the exit code. Errors are one `error: ` line.
 func run(ctx context.Context, args []string, s streams) int {
-	code, help := -1, false
+	out := &outlet{to: s.out}
+	s.out = out
+	return fail(s, out.judge(parseAndRun(ctx, args, s)))
+}
+
+// parseAndRun runs the command of a command line. Help is a command that has said all there is to say.
+func parseAndRun(ctx context.Context, args []string, s streams) error {
+	code, help := exitDone, false
 	var c cli
 	parser, err := newParser(&c, s, func(n int) { code, help = n, true })
 	if err != nil {
-		return fail(s, fmt.Errorf("BUG: command line: %w", err))
+		return fmt.Errorf("BUG: command line: %w", err)
 	}
 	k, err := parser.Parse(args)
 	if help {
-		return code
+		return exitCode(code)
 	}
 	if err != nil {
-		return fail(s, usageError{fmt.Errorf("%w; see edgeagent --help", err)})
+		return usageError{fmt.Errorf("%w; see edgeagent --help", err)}
 	}
 	k.BindTo(ctx, (*context.Context)(nil))
-	return fail(s, k.Run(s))
+	return k.Run(s)
 }
 
 // newParser reads command lines into c. exit is called with the exit code when help was asked for, and must return.

@@ -56,15 +56,11 @@ func (c replayCmd) Run(ctx context.Context, s streams) error {
 }
 
 func (c replayCmd) feed(ctx context.Context, s streams, r *agent.Replay, name string) error {
-	in := s.in
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return fmt.Errorf("open recording: %w", err)
-		}
-		defer f.Close()
-		in = f
+	in, err := openInput(s, "recording", name)
+	if err != nil {
+		return err
 	}
+	defer in.Close()
 	rec, err := agent.NewRecording(name, in, c.Topic)
 	if err != nil {
 		return err

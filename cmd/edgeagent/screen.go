@@ -26,7 +26,7 @@ type screen struct {
 // newScreen takes a terminal's second screen, if out is a terminal: what was on it before comes back with close.
 func newScreen(out io.Writer) *screen {
 	s := &screen{out: out}
-	f, ok := out.(*os.File)
+	f, ok := behind(out).(*os.File)
 	if !ok || !isTerminal(f) {
 		return s
 	}

@@ -42,5 +42,5 @@ func (c simulateCmd) Run(ctx context.Context, s streams) error {
 	sum, err := sim.Simulate(ctx, o)
 	fmt.Fprintf(s.err, "sent %d messages: %d delayed, %d too late, %d repeated, %d bad; %d reconnects, %d perhaps twice, %d unknown\n",
 		sum.Sent, sum.Delayed, sum.TooLate, sum.Repeated, sum.Bad, sum.Reconnects, sum.Resent, sum.Unknown)
-	return err
+	return unreached(err)
 }

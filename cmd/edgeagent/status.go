@@ -63,6 +63,7 @@ func (c statusCmd) Run(ctx context.Context, s streams) error {
 func (c statusCmd) watch(ctx context.Context, s streams, path string) error {
 	screen := newScreen(s.out)
 	defer screen.close()
+	said := ""
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	var last error
@@ -74,8 +75,14 @@ func (c statusCmd) watch(ctx context.Context, s streams, path string) error {
 		last = err
 		var code exitCode
 		if err != nil && !errors.As(err, &code) {
-			text = fmt.Appendf(nil, "%s  %v\n", time.Now().UTC().Format(time.TimeOnly), err)
+			text = c.unseen(err)
 			last = exitCode(exitFailed) // it has been said
+			if c.JSON && err.Error() != said {
+				said = err.Error()
+				fmt.Fprintf(s.err, "error: %s\n", said)
+			}
+		} else {
+			said = ""
 		}
 		if err := screen.show(text); err != nil {
 			return fmt.Errorf("write status: %w", err)
@@ -86,6 +93,22 @@ func (c statusCmd) watch(ctx context.Context, s streams, path string) error {
 		case <-tick.C:
 		}
 	}
+}
+
+// unseen is what there is to print where there was nothing to see: with --json an object too, whose error says why.
+func (c statusCmd) unseen(err error) []byte {
+	now := time.Now().UTC()
+	if !c.JSON {
+		return fmt.Appendf(nil, "%s  %v\n", now.Format(time.TimeOnly), err)
+	}
+	text, err := json.Marshal(struct {
+		Time  string `json:"time"` // of the look, RFC 3339
+		Error string `json:"error"`
+	}{now.Format(time.RFC3339), err.Error()})
+	if err != nil {
+		return nil // of two strings there is always JSON
+	}
+	return append(text, '\n')
 }
 
 // look asks once, and gives what there is to print. An agent that is not healthy is an exitCode.

@@ -114,6 +114,30 @@ func TestStatusWatch(t *testing.T) {
 	}
 }
 
+// With --json standard output carries nothing but JSON values, one a look, though nobody answers: what is wrong is in it, and once in words on
+// standard error.
+func TestStatusWatchJSON(t *testing.T) {
+	for _, flags := range [][]string{{"--json"}, {"--json", "--sensors"}} {
+		var out, errs bytes.Buffer
+		ctx, cancel := context.WithCancel(t.Context())
+		args := append([]string{"status", "-c", aConfig(t, t.TempDir()), "--watch"}, flags...)
+		code := run(ctx, args, streams{strings.NewReader(""), &cutter{&out, cancel}, &errs})
+		var got struct{ Time, Error string }
+		d := json.NewDecoder(&out)
+		d.DisallowUnknownFields()
+		err := d.Decode(&got)
+		if code != exitFailed || err != nil || !strings.HasPrefix(got.Error, "no agent is running here") || d.More() {
+			t.Errorf("%v: exit code %d, %+v, %v", flags, code, got, err)
+		}
+		if at, err := time.Parse(time.RFC3339, got.Time); err != nil || time.Since(at) > time.Hour {
+			t.Errorf("%v: time %q", flags, got.Time)
+		}
+		if got := errs.String(); !strings.HasPrefix(got, "error: no agent is running here") || strings.Count(got, "\n") != 1 {
+			t.Errorf("%v: on standard error %q", flags, got)
+		}
+	}
+}
+
 // A cutter interrupts after the first write.
 type cutter struct {
 	out    *bytes.Buffer

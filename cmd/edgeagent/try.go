@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -71,15 +70,11 @@ func checkTopic(topic string) error {
 
 // file tries the messages of one file.
 func (c tryCmd) file(ctx context.Context, s streams, t *trial, name string) error {
-	in := s.in
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return fmt.Errorf("open messages: %w", err)
-		}
-		defer f.Close()
-		in = f
+	in, err := openInput(s, "messages", name)
+	if err != nil {
+		return err
 	}
+	defer in.Close()
 	rec, err := agent.NewRecording(name, in, c.Topic)
 	if err != nil {
 		return err
@@ -125,12 +120,12 @@ func (c tryCmd) listen(ctx context.Context, s streams, cfg *configs.Config, t *t
 // listenFor calls take for every message of the filters, for so long or until ctx ends; an interrupt is no error.
 func listenFor(ctx context.Context, d time.Duration, m configs.MQTT, filters []string, warnings io.Writer, take func(mqtt.Delivery)) error {
 	if len(m.Brokers) == 0 {
-		return usageError{errors.New("no broker: mqtt.brokers is missing in the configuration")}
+		return usageError{errors.New("no broker: mqtt.brokers is missing in the configuration; write brokers = [\"tcp://HOST:1883\"] below [mqtt]")}
 	}
 	ctx, stop := context.WithTimeout(ctx, d)
 	defer stop()
 	log := newLogger(configs.Log{Level: "error"}, warnings, nil)
-	return agent.Observe(ctx, m, filters, log, take)
+	return unreached(agent.Observe(ctx, m, filters, log, take))
 }
 
 func messageOf(d mqtt.Delivery) reading.Message {
