@@ -76,6 +76,12 @@ func (a *answer) aboutRetention() bool {
 	return strings.Contains(text, "retention") && !strings.Contains(text, "not found")
 }
 
+// tooOld reports whether a refusal is for nothing but the age of lines, and not for their being in the future. One whose words
+// are too many to be kept does not say it for sure.
+func (a *answer) tooOld() bool {
+	return a.outcome == refused && a.aboutRetention() && len(a.reason) < maxReason-utf8.UTFMax && !strings.Contains(strings.ToLower(a.reason), "upper")
+}
+
 // errorStart is how the errors of all InfluxDB versions begin, for a body that was cut.
 var errorStart = regexp.MustCompile(`^\s*\{\s*"(error|code|message)"\s*:\s*"`)
 
