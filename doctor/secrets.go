@@ -42,7 +42,7 @@ func seeSecret(key, path string) secret {
 	}
 	s.mode = info.Mode()
 	text, err := os.ReadFile(path)
-	s.empty, s.err = strings.TrimSpace(string(text)) == "", err
+	s.empty, s.err = strings.TrimSpace(strings.TrimPrefix(string(text), "\ufeff")) == "", err
 	return s
 }
 
