@@ -132,8 +132,10 @@ func UplinkOf(u *configs.Uplink, version string, log *slog.Logger) (uplink.Confi
 	}, nil
 }
 
-// trimSecret takes the line end off that editors leave in secret files.
-func trimSecret(text []byte) string { return strings.TrimSpace(string(text)) }
+// trimSecret takes off what editors leave in secret files: the line end, and the mark that some put before UTF-8.
+func trimSecret(text []byte) string {
+	return strings.TrimSpace(strings.TrimPrefix(string(text), "\ufeff"))
+}
 
 // secretFile reads a secret from a file at every call, or gives the literal one; nil if there is neither.
 func secretFile(path, literal string) func() (string, error) {

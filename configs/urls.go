@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -68,10 +69,18 @@ func checkURL(address string, schemes []string, instead string) (*url.URL, strin
 		return nil, "must begin with one of " + strings.Join(schemes, "://, ") + ":// " + gotURL(address)
 	case u.Hostname() == "":
 		return nil, "names no host; write " + example + " " + gotURL(address)
+	case u.Port() != "" && !isPort(u.Port()):
+		return nil, "has a port that is not 1 to 65535 " + gotURL(address)
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return nil, "must have no ? or # part " + gotURL(address)
 	}
 	return u, ""
+}
+
+// isPort reports whether text is a port that can be dialed.
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0
 }
 
 // gotURL shows a URL in a fault, without what may be secret in it.

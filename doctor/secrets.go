@@ -43,7 +43,7 @@ func seeSecret(key, path string) secret {
 	}
 	s.mode = info.Mode()
 	text, err := os.ReadFile(path)
-	s.empty, s.err = strings.TrimSpace(string(text)) == "", configs.FileError(err)
+	s.empty, s.err = strings.TrimSpace(strings.TrimPrefix(string(text), "\ufeff")) == "", configs.FileError(err)
 	return s
 }
 

@@ -164,7 +164,7 @@ func read(path string) string {
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(string(text))
+	return strings.TrimSpace(strings.TrimPrefix(string(text), "\ufeff"))
 }
 
 // variable is a ${NAME} in the text of a configuration.

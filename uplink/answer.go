@@ -76,6 +76,12 @@ func (a *answer) aboutRetention() bool {
 	return strings.Contains(text, "retention") && !strings.Contains(text, "not found")
 }
 
+// tooOld reports whether a refusal is for nothing but the age of lines, and not for their being in the future. One whose words
+// are too many to be kept does not say it for sure.
+func (a *answer) tooOld() bool {
+	return a.outcome == refused && a.aboutRetention() && len(a.reason) < maxReason-utf8.UTFMax && !strings.Contains(strings.ToLower(a.reason), "upper")
+}
+
 // errorStart is how the errors of all InfluxDB versions begin, for a body that was cut.
 var errorStart = regexp.MustCompile(`^\s*\{\s*"(error|code|message)"\s*:\s*"`)
 
@@ -140,10 +146,17 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-// retryAfter reads seconds, or a date as judged against the answer's own Date: the gateway's clock may be wrong. It is
-// 0 if the header is absent, in the past or makes no sense; the caller clamps it.
+// fraction is a number of seconds with a part of one.
+var fraction = regexp.MustCompile(`^\d{1,9}\.\d{1,9}$`)
+
+// retryAfter reads seconds, where some servers write a part of one, or a date as judged against the answer's own Date: the
+// gateway's clock may be wrong. It is 0 if the header is absent, in the past or makes no sense; the caller clamps it.
 func retryAfter(h http.Header) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
+	if fraction.MatchString(v) {
+		d, _ := time.ParseDuration(v + "s")
+		return max(0, d)
+	}
 	n, err := strconv.ParseUint(v, 10, 32)
 	if err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(n) * time.Second // the largest uint32 if it is out of range

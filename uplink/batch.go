@@ -13,9 +13,8 @@ import (
 // 16, 128, 1024, … entries, and behind two neighbours with 1, 8, 64, …: a run of refused ones costs one request each,
 // a lone one some ten. Of n entries with k refused ones that is O(k log n) requests.
 //
-// A refusal is believed only when the same server has taken any line after it, and was there all the time: another one
-// behind the same name, or the same one before it was started again, may refuse every line. So refused entries wait in
-// doubted until then (see wantsProof), and those that turn out to be doubted by another server are tried again.
+// A refusal is not believed at once: doubt.go says what it takes. Entries that are refused for their age are found in fewer
+// requests: leap.go.
 type batch struct {
 	entries []Entry
 	next    int   // entries[:next] are stored at the server, or doubted
@@ -26,7 +25,10 @@ type batch struct {
 	hints   []int // indexes of entries that the server named, ascending
 	naive   bool  // the server named a wrong one: no more hints
 	doubted []doubt
-	rewinds int // how often doubted entries were tried again
+	asking  int   // which of them is tried once more before any is believed
+	sure    int   // index behind the last one that was believed; 0 if none was
+	rewinds int   // how often doubted entries were tried again
+	leap    *leap // how far a run of old entries goes is being found out
 
 	refusals int    // answers that refused, since the server last took a line
 	enough   int    // refusals that ask for a proof, once an entry is refused
@@ -36,23 +38,13 @@ type batch struct {
 	control  *Entry // the newest line that the server has taken of this batch
 }
 
-// A doubt is a refusal that is not believed yet.
-type doubt struct {
-	Refused
-	index int    // in entries
-	peer  string // who refused; see batch.trouble
-}
-
-// gone is the peer of doubts whose server was not there all the time since.
-const gone = "gone"
-
 // Bounds of the search.
 const (
 	loneStride = 16
 	strideStep = 8
 	maxRefused = 24 // refusals in a row until a proof is asked for, above what halving of any batch needs
 	maxSamples = 6  // lines of the batch tried as proof after the newest and control
-	maxRewinds = 3  // then it no longer matters who refused: servers by turns must not hold a poison line up for ever
+	maxRewinds = 3  // then refusals are believed as they come: servers by turns must not hold a poison line up for ever
 )
 
 // newBatch begins with entries. If wary, a proof is asked for before anything else is sent.
@@ -108,63 +100,22 @@ func (b *batch) took(end int, peer string) (through uint64, parked []Refused) {
 	return b.proved(last, peer)
 }
 
-// proved notes that peer has taken e, in the batch or as a proof. It returns as took does; through is 0 if there is
-// nothing to settle.
-func (b *batch) proved(e Entry, peer string) (through uint64, parked []Refused) {
-	if b.control == nil || e.Seq > b.control.Seq {
-		b.control = &e
-	}
-	b.refusals, b.enough, b.probes, b.wary = 0, maxRefused, 0, false
-	b.rewind(peer)
-	if b.next == b.told {
-		return 0, nil
-	}
-	for _, d := range b.doubted {
-		parked = append(parked, d.Refused)
-	}
-	b.doubted = nil
-	b.told = b.next
-	return b.entries[b.next-1].Seq, parked
-}
-
-// rewind goes back to the first entry that was not refused by peer, if there is one. What the server has taken behind
-// it is sent again, which changes nothing there.
-func (b *batch) rewind(peer string) {
-	i := slices.IndexFunc(b.doubted, func(d doubt) bool { return d.peer != peer })
-	if i < 0 || b.rewinds == maxRewinds {
-		return
-	}
-	b.rewinds++
-	b.next, b.bad, b.stride, b.hints = b.doubted[i].index, 0, loneStride, nil
-	b.doubted = b.doubted[:i]
-}
-
-// trouble notes that the server was not there for a moment. Another may have taken its place.
-func (b *batch) trouble() {
-	if b == nil {
-		return
-	}
-	for i := range b.doubted {
-		b.doubted[i].peer = gone
-	}
-}
-
-// refused notes that peer refused the entries from next to end, naming hints counted from next.
-func (b *batch) refused(end int, peer, reason string, hints []int) {
+// refused notes that a's peer refused the entries from next to end, for reason, which may say more than the server did.
+func (b *batch) refused(end int, a *answer, reason string) {
 	b.refusals++
 	b.last = reason
 	if end-b.next > 1 {
 		b.bad = end
-		b.hint(hints, end)
+		b.hint(a.hints, end)
 		return
 	}
-	b.doubted = append(b.doubted, doubt{Refused{Seq: b.entries[b.next].Seq, Reason: reason}, b.next, peer})
-	b.bad, b.stride = 0, loneStride
-	if b.lastBad == b.next && b.next > 0 {
+	neighbours := b.lastBad == b.next && b.next > 0
+	b.doubt(a, reason)
+	b.stride = loneStride
+	if neighbours {
 		b.stride = 1
+		b.startLeap(a)
 	}
-	b.next++
-	b.lastBad = b.next
 }
 
 // hint takes over the indexes that the server named in the refused entries up to end.
@@ -203,11 +154,6 @@ func (b *batch) disproved(reason string) {
 
 // wantsNewest reports whether the outbox's newest line is the next to try, which is the first.
 func (b *batch) wantsNewest() bool { return b.probes == 0 }
-
-// doubts reports whether the entry of that sequence number was refused.
-func (b *batch) doubts(seq uint64) bool {
-	return slices.ContainsFunc(b.doubted, func(d doubt) bool { return d.Seq == seq })
-}
 
 // sample chooses the line to try after the newest was no proof: the last one taken of this batch, then some of what is
 // still unknown. It reports false when enough were tried. A line that is sent again is the same bytes, and it is the

@@ -58,6 +58,15 @@ func (s *search) settle(through uint64, parked []Refused) {
 // run does what Uplink does until the batch is done; it reports false when the batch gives up.
 func (s *search) run() bool {
 	for b := s.batch; !b.done(); {
+		if b.asks() {
+			e, _ := b.suspect()
+			if s.refuses([]Entry{e}) {
+				s.settle(b.convicted())
+			} else {
+				s.settle(b.acquitted())
+			}
+			continue
+		}
 		if b.wantsProof() {
 			if !s.prove() {
 				return false
@@ -66,7 +75,7 @@ func (s *search) run() bool {
 		}
 		first, end := b.next, b.span(1<<30)
 		if s.refuses(b.entries[first:end]) {
-			b.refused(end, "", "no", nil)
+			b.refused(end, &answer{outcome: refused, reason: "no"}, "no")
 		} else {
 			s.settle(b.took(end, ""))
 		}

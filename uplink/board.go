@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -35,7 +36,6 @@ const (
 	repeatMost  = 6 * time.Hour    // up to this
 	changeAfter = 30 * time.Second // a trouble that changes, or comes back, is not told more often; if it does so over and over, ever less
 	changeMost  = time.Hour        // down to this
-	maxTold     = 10               // parked points of one settlement that are told one by one
 )
 
 // A board holds the state for people: it answers for it and logs its changes, and no more than that.
@@ -55,6 +55,7 @@ type board struct {
 	held     int64         // attempts that were not logged since
 	repeat   time.Duration // until the present trouble is told again
 	change   time.Duration // until another may be told
+	parks    parks
 }
 
 func newBoard(log *slog.Logger, where string, now func() time.Time) board {
@@ -155,22 +156,11 @@ func (b *board) pace(changed bool, age time.Duration) {
 	}
 }
 
-// parked is told which points were parked just now.
-func (b *board) parked(points []Refused) {
-	for i, p := range points {
-		if i == maxTold {
-			b.log.Warn("more points parked", "points", len(points)-maxTold, "to", b.where)
-			return
-		}
-		b.log.Warn("point parked", "seq", p.Seq, "reason", p.Reason, "to", b.where)
-	}
-}
-
 // describe gives the state that a leads to, and its cause in words.
 func describe(a answer) (state, cause string) {
 	state, cause = StateDown, a.reason
 	if a.status != 0 {
-		cause = fmt.Sprintf("%d %s", a.status, http.StatusText(a.status))
+		cause = strings.TrimSpace(fmt.Sprintf("%d %s", a.status, http.StatusText(a.status)))
 		if a.reason != "" {
 			cause += ": " + a.reason
 		}

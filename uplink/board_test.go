@@ -2,6 +2,7 @@ package uplink
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -66,5 +67,51 @@ func TestBoardFlapping(t *testing.T) {
 	b.up()
 	if n := strings.Count(log.String(), "\n"); n != 2 {
 		t.Errorf("after a quiet time: %s", log)
+	}
+}
+
+// A sensor that has a point parked with every window for a day is told of one by one first, then in sums, and again after a quiet hour; all
+// points are in what is told but those that wait for the next sum.
+func TestBoardParked(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	b, log := aBoard(&now)
+	park := func(n int) (lines []string) {
+		log.Reset()
+		points := make([]Refused, n)
+		for i := range points {
+			points[i] = Refused{Seq: uint64(i + 1), Reason: "conflict"}
+		}
+		b.parked(points)
+		return strings.Split(strings.TrimSpace(log.String()), "\n")
+	}
+	var single, sums, summed int
+	for range 24 * 12 {
+		for _, l := range park(1) {
+			switch {
+			case strings.Contains(l, `msg="point parked" seq=1 reason=conflict to=there`):
+				single++
+			case strings.Contains(l, `msg="more points parked"`):
+				var n int
+				if _, err := fmt.Sscanf(l[strings.Index(l, "points="):], "points=%d reason=conflict", &n); err != nil {
+					t.Errorf("%s: %v", l, err)
+				}
+				sums++
+				summed += n
+			case l != "":
+				t.Errorf("odd line %s", l)
+			}
+		}
+		now = now.Add(5 * time.Minute)
+	}
+	// summed up after 50 min, then 5, 10, 20, 40, 80, 160, 320 and 360 min later each: at 50, 55, 65, 85, 125, 205, 365, 685, 1045, 1405
+	if single != 10 || sums != 10 || summed != 1405/5+1-10 {
+		t.Errorf("%d told one by one, %d in %d sums; want 10, 272 in 10", single, summed, sums)
+	}
+	now = now.Add(2 * time.Hour)
+	if lines := park(5000); len(lines) != 11 || !strings.Contains(lines[10], `msg="more points parked" points=4996 reason=conflict`) {
+		t.Errorf("after a quiet time:\n%s", strings.Join(lines, "\n")) // 6 were not told before
+	}
+	if lines := park(5000); lines[0] != "" {
+		t.Errorf("at once after it:\n%s", strings.Join(lines, "\n"))
 	}
 }

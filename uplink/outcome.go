@@ -27,7 +27,8 @@ func (o outcome) String() string { return Outcomes()[o] }
 //
 //	answer                                             outcome
 //	204                                                settled, unless it has no header of InfluxDB and is a page:
-//	                                                   HTML, with a body, or with a Location
+//	                                                   HTML, with a body, or with a Location; portal too if it came
+//	                                                   before all of the body was sent (poster.send)
 //	200 with X-Influxdb-Version or X-Influxdb-Build    settled, if it came whole, is no page and holds no error
 //	201 with an error of InfluxDB that names lines     refused: older clusters answer a partial write so
 //	any other 2xx, 3xx (never followed), 1xx           portal: back-off

@@ -177,3 +177,38 @@ func TestAnswersThatDoNotEnd(t *testing.T) {
 		close(stop)
 	}
 }
+
+// A 204 that comes before the lines have been sent is of somebody who cannot have stored them.
+func TestAnswerBeforeTheLines(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	seen := make(chan struct{})
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		_, _ = c.Read(make([]byte, 1))
+		_, _ = io.WriteString(c, "HTTP/1.1 204 No Content\r\nX-Influxdb-Version: 1.8.10\r\n\r\n")
+		<-seen
+	}()
+	defer close(seen)
+	cfg := testConfig("http://" + l.Addr().String())
+	cfg, err = cfg.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := newPoster(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.hangUp()
+	line := Entry{Seq: 1, Line: []byte("m v=\"" + strings.Repeat("x", 32<<20) + "\" 1")} // more than any socket holds
+	if a := p.post(t.Context(), []Entry{line}); a.outcome != portal || a.reason != "it answered before it had read the lines" {
+		t.Errorf("got %v (%s), want %v", a.outcome, a.reason, portal)
+	}
+}

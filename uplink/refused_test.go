@@ -134,9 +134,9 @@ func TestHints(t *testing.T) {
 		}
 		return `{"error":"partial write of line protocol occurred","data":[` + strings.Join(data, ",") + `]}`
 	}
-	f(func(bad []int) string { return v3(bad...) }, 12)
-	f(func(bad []int) string { return v3(bad[0]) }, 20)
-	f(func(bad []int) string { return fmt.Sprintf(`{"code":"invalid","message":"m","line":%d}`, bad[0]) }, 20)
+	f(func(bad []int) string { return v3(bad...) }, 14) // each run of refused lines is asked about once more: its first, and its last
+	f(func(bad []int) string { return v3(bad[0]) }, 24)
+	f(func(bad []int) string { return fmt.Sprintf(`{"code":"invalid","message":"m","line":%d}`, bad[0]) }, 24)
 	f(func(bad []int) string { return v3(1) }, 70)
 	f(func(bad []int) string { return v3(-1, 0, 1<<30, 7, 7) }, 70)
 	f(func(bad []int) string { return v3(bad[len(bad)-1]) }, 70)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -72,8 +73,8 @@ func (p *poster) request(ctx context.Context, b *body) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	req.GetBody = b.open
-	req.Body, _ = b.open()
+	req.GetBody = b.begin
+	req.Body, _ = b.begin()
 	req.ContentLength = b.size
 	req.Header.Set("Content-Type", "text/plain; charset=utf-8")
 	req.Header.Set("Accept", "application/json")
@@ -101,14 +102,38 @@ func (p *poster) authorize(req *http.Request) {
 type body struct {
 	open func() (io.ReadCloser, error)
 	size int64 // bytes on the wire
+	last *sent // of it, the last time that it was sent
 }
+
+// sent counts what has been read of a body on its way out.
+type sent struct {
+	io.ReadCloser
+	bytes atomic.Int64
+}
+
+// Read implements io.Reader.
+func (s *sent) Read(p []byte) (int, error) {
+	n, err := s.ReadCloser.Read(p)
+	s.bytes.Add(int64(n))
+	return n, err
+}
+
+// begin opens the body to be sent, from its start.
+func (b *body) begin() (io.ReadCloser, error) {
+	r, err := b.open()
+	b.last = &sent{ReadCloser: r}
+	return b.last, err
+}
+
+// out reports whether all of the body has been given to the network.
+func (b *body) out() bool { return b.last != nil && b.last.bytes.Load() >= b.size }
 
 // pack makes a body of entries. Plain ones are read where they lie; the transport may still read a body after the
 // answer came, so a compressed one has memory of its own.
 func (p *poster) pack(entries []Entry) (*body, error) {
 	if p.gzip == nil {
 		open := func() (io.ReadCloser, error) { return io.NopCloser(&lines{entries: entries}), nil }
-		return &body{open, sizeOf(entries)}, nil
+		return &body{open: open, size: sizeOf(entries)}, nil
 	}
 	var buf bytes.Buffer
 	p.gzip.Reset(&buf)
@@ -117,7 +142,7 @@ func (p *poster) pack(entries []Entry) (*body, error) {
 		return nil, fmt.Errorf("compress lines: %w", err)
 	}
 	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(buf.Bytes())), nil }
-	return &body{open, int64(buf.Len())}, nil
+	return &body{open: open, size: int64(buf.Len())}, nil
 }
 
 // sizeOf is the length of entries as a plain body.

@@ -57,6 +57,10 @@ func (p *poster) send(ctx context.Context, b *body) answer {
 	}
 	began := p.now()
 	a := p.exchange(req, &peer)
+	if a.outcome == settled && !b.out() { // whoever says so has not seen the lines
+		a.outcome, a.reason = portal, "it answered before it had read the lines"
+		p.hangUp()
+	}
 	if p.cfg.Observe != nil {
 		p.cfg.Observe(p.now().Sub(began), a.outcome.String())
 	}

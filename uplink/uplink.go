@@ -83,10 +83,16 @@ func (u *Uplink) step(ctx context.Context) {
 	switch {
 	case u.batch.done():
 		u.fetch(ctx)
+	case u.batch.asks():
+		u.ask(ctx)
 	case u.batch.wantsProof():
 		u.prove(ctx)
 	default:
-		u.deliver(ctx)
+		if i, ok := u.batch.leapsTo(); ok {
+			u.leap(ctx, i)
+		} else {
+			u.deliver(ctx)
+		}
 	}
 }
 
@@ -135,56 +141,17 @@ func (u *Uplink) deliver(ctx context.Context) {
 		through, parked := b.took(end, a.peer)
 		u.settle(ctx, through, parked)
 	case a.outcome == refused:
-		b.refused(end, a.peer, a.reason, a.hints)
+		b.refused(end, &a, a.reason)
 	case a.outcome == tooLarge && len(part) > 1:
 		u.pace.tooLarge(size)
 	case a.outcome == tooLarge:
-		b.refused(end, a.peer, fmt.Sprintf("line of %d bytes is too long for the server: %s", size-1, a.reason), nil)
+		b.refused(end, &a, fmt.Sprintf("line of %d bytes is too long for the server: %s", size-1, a.reason))
 	default:
 		if a.timeout {
 			u.pace.timedOut(size)
 		}
 		u.holdOff(ctx, a)
 	}
-}
-
-// prove sends a single line to find out whether the server takes any. If it takes none of several, all is kept.
-func (u *Uplink) prove(ctx context.Context) {
-	e, ok, err := u.candidate(ctx)
-	if err != nil {
-		u.holdOff(ctx, answer{outcome: down, reason: fmt.Sprintf("read outbox: %v", err)})
-		return
-	}
-	if !ok {
-		last := u.batch.last
-		u.batch, u.body, u.wary = nil, nil, true
-		u.pace.hopeless()
-		u.holdOff(ctx, answer{outcome: blocked, reason: "every line is refused: " + last})
-		return
-	}
-	a := u.poster.post(ctx, []Entry{e})
-	switch a.outcome {
-	case settled:
-		through, parked := u.batch.proved(e, a.peer)
-		u.settle(ctx, through, parked)
-	case refused, tooLarge:
-		u.batch.disproved(a.reason)
-	default:
-		u.holdOff(ctx, a)
-	}
-}
-
-// candidate chooses the line to prove with: the outbox's newest first.
-func (u *Uplink) candidate(ctx context.Context) (Entry, bool, error) {
-	if u.batch.wantsNewest() {
-		e, ok, err := u.outbox.Newest(ctx)
-		if err != nil || ok && !u.batch.doubts(e.Seq) {
-			return e, ok, err
-		}
-		u.batch.probes++
-	}
-	e, ok := u.batch.sample()
-	return e, ok, nil
 }
 
 // settle is called when the server has taken a line. It ends what lies in the batch's lane up to through; 0 is none.
