@@ -58,9 +58,9 @@ func (e *Engine) fill(b *buffer.Batch, s state) error {
 func (e *Engine) fillMarks(b *buffer.Batch) {
 	b.Marks, b.DropMarks = b.Marks[:0], e.batch.dropped
 	for _, s := range e.batch.marks {
-		m := buffer.Mark{Sensor: s.name, M: s.last, W: watermark.None}
+		m := buffer.Mark{Sensor: s.name, M: s.last, W: watermark.None, Gone: watermark.None}
 		if s.scope.owner != nil {
-			m.M, m.W = s.scope.mark.M, s.scope.mark.W
+			m.M, m.W, m.Gone = s.scope.mark.M, s.scope.mark.W, s.scope.gone
 		}
 		if e.sensors[s.name] == s {
 			b.Marks = append(b.Marks, m)

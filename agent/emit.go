@@ -14,7 +14,7 @@ func (e *Engine) put(outs []window.Output) {
 			p.Kind = buffer.Finalized
 			e.finalized++
 		}
-		line, err := e.encoder.Window(nil, o.Series, o.Start, o.End, &o.Agg, o.Final)
+		line, err := e.encoder.Window(nil, o.Series, o.Start, o.End, &o.Agg, o.Final, o.Shown)
 		if e.mayUpdate() {
 			p.Series, p.Start, p.Replaces = o.Series, o.Start, *o.Queued
 			*o.Queued = e.nextSeq()

@@ -99,6 +99,7 @@ type Engine struct {
 type scope struct {
 	owner    *sensor // whose it is; nil for the stream's
 	mark     watermark.Mark
+	gone     int64 // windows of the sensor that end here or before are gone, whatever W says, as under Engine.floor
 	set      *window.Set
 	late     *window.LateCounts
 	lastM    int64 // M when something was last windowed
@@ -133,6 +134,7 @@ func (e *Engine) newScope(owner *sensor) *scope {
 		set:   window.NewSet(window.Spec{Size: e.rules.Size, Allowed: e.rules.Allowed, Keep: e.rules.keep()}),
 		late:  window.NewLateCounts(e.rules.Size, e.late),
 		lastM: watermark.None,
+		gone:  watermark.None,
 	}
 }
 

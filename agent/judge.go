@@ -88,12 +88,12 @@ func (e *Engine) snapshot(r reading.Reading, sc *scope, repeat bool) bool {
 
 // isLate is the late rule, and the floor: a store that was made anew counts as late whatever an earlier one may have sent.
 func (e *Engine) isLate(r reading.Reading, sc *scope) bool {
-	w := e.base
+	w, gone := e.base, e.floor
 	if sc != nil {
-		w = sc.mark.W
+		w, gone = sc.mark.W, max(gone, sc.gone)
 	}
 	end := window.Start(r.Time, e.rules.Size) + e.rules.Size
-	return end <= e.floor || e.rules.Late.Late(r.Time, end, e.rules.Allowed, w)
+	return end <= gone || e.rules.Late.Late(r.Time, end, e.rules.Allowed, w)
 }
 
 // countLate counts a late drop in the interval in which event time stands, and hands it to the side output. It moves nothing else. It reports whether the

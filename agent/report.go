@@ -20,7 +20,7 @@ func (a *Agent) report() status.Report {
 	r := status.Report{
 		Gateway: a.cfg.Gateway.ID, Version: a.version, UptimeS: int64(a.up().Seconds()),
 		Clock:        status.Clock{Now: rfc3339(now), Trusted: a.trusted},
-		MQTT:         status.MQTT{Connected: conn.Connected, Since: rfc3339(conn.Since), Broker: conn.Broker, Unacked: conn.Unacked},
+		MQTT:         status.MQTT{Connected: conn.Connected, Since: rfc3339(conn.Since), Broker: conn.Broker, Unacked: conn.Unacked, Refused: conn.Refused},
 		Windows:      status.Windows{Open: e.OpenWindows(), Finalized: e.finalized},
 		Ledger:       e.ledger.status(),
 		ArrivalTimed: e.arrivalTimed, Held: int64(len(e.held)), Ignored: e.ignored, StoreResets: e.Node.Resets,

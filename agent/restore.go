@@ -114,7 +114,7 @@ func (e *Engine) restoreSensors(snap *buffer.Snapshot) {
 		s := &sensor{name: m.Sensor, scope: e.stream, last: m.M, saved: m.M, heard: unheard()}
 		if e.stream == nil {
 			s.scope = e.newScope(s)
-			s.scope.mark.M, s.scope.lastM = m.M, m.M
+			s.scope.mark.M, s.scope.lastM, s.scope.gone = m.M, m.M, m.Gone
 			if m.W != watermark.None {
 				s.scope.mark.W = m.W
 			}
@@ -136,7 +136,7 @@ func (e *Engine) leaveGone(keep int64) {
 			e.floor = max(e.floor, gone)
 			return
 		}
-		sc.mark.Raise(watermark.Add(gone, e.rules.Allowed))
+		sc.gone = max(sc.gone, gone)
 		e.touch(sc.owner)
 	})
 }
@@ -200,7 +200,7 @@ func (e *Engine) restoreEntry(number uint64, en *buffer.Entry) {
 				s.last, s.heard.value = en.Time, en.Value
 			}
 		}
-		windowed := en.Kind == buffer.Windowed && sc.set.End(en.Time) > e.floor
+		windowed := en.Kind == buffer.Windowed && sc.set.End(en.Time) > max(e.floor, sc.gone)
 		if !sc.set.Restore(en.Series, en.Time, en.Value, windowed, sc.mark.W, number) {
 			e.journal.release([]window.Ref{{Record: number, N: 1}})
 		}

@@ -90,9 +90,12 @@ func (p *rewinding) marks(list []buffer.Mark) {
 		p.sum.Changed, p.st.Stream = true, after
 	}
 	for _, m := range list {
-		k := watermark.Mark{M: m.M, W: m.W}
+		k, gone := watermark.Mark{M: m.M, W: m.W}, m.Gone
 		p.wasW[m.Sensor] = m.W
 		moved := p.setBack(&k)
+		if p.force && gone > p.w {
+			gone, moved = p.w, true
+		}
 		if p.st.Shape.PerSensor {
 			before.M, before.W = max(before.M, m.M), max(before.W, m.W)
 			after.M, after.W = max(after.M, k.M), max(after.W, k.W)
@@ -100,7 +103,7 @@ func (p *rewinding) marks(list []buffer.Mark) {
 		if moved {
 			p.sum.Changed = true
 			p.sum.Sensors++
-			p.change.Marks = append(p.change.Marks, buffer.Mark{Sensor: m.Sensor, M: k.M, W: k.W})
+			p.change.Marks = append(p.change.Marks, buffer.Mark{Sensor: m.Sensor, M: k.M, W: k.W, Gone: gone})
 		}
 	}
 	p.sum.MaxEventTime = Moved{instant(before.M), instant(after.M)}

@@ -122,7 +122,7 @@ func (e *Engine) forget(s *sensor) {
 		e.endLate(sc)
 		sc.set.Clear()
 		e.journal.release(sc.set.Released())
-		e.base = max(e.base, watermark.Add(sc.mark.W, e.rules.keep()))
+		e.base = max(e.base, watermark.Add(max(sc.mark.W, sc.gone), e.rules.keep()))
 	}
 	e.forgetLags(s)
 	e.batch.dropped = append(e.batch.dropped, s.name)

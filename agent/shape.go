@@ -53,8 +53,13 @@ func (a Shape) after(b Shape, w int64) int64 {
 	return floor
 }
 
-// sameIntervals reports whether late drops are counted by the same intervals under b.
-func (a Shape) sameIntervals(b Shape) bool { return a.Size == b.Size && a.PerSensor == b.PerSensor }
+// sameReports reports whether late drops are counted by the same intervals under b and reported in the same points. If not, what
+// a has reported must not be reported again: it would stand beside its first report, or overwrite another.
+func (a Shape) sameReports(b Shape) bool {
+	x, y := a.Identity, b.Identity
+	return a.Size == b.Size && a.PerSensor == b.PerSensor && x.Gateway == y.Gateway && slices.Equal(x.Tags, y.Tags) &&
+		x.Shared == y.Shared && (!x.Shared || x.Shard == y.Shard)
+}
 
 // closeShape finalizes what a store holds under the shape it was written under, commits that, and gives back the store's
 // content for the new shape.
@@ -87,19 +92,21 @@ func closeShape(store *buffer.Store, setup Setup, snap *buffer.Snapshot, st stat
 // reshape readies a closed engine's state for another shape: no window of it may share a timestamp with one that was sent,
 // no interval of late counts be reported again with other readings.
 func (e *Engine) reshape(to Shape) state {
-	from, mark := e.shape, watermark.New()
+	from, mark, gone := e.shape, watermark.New(), watermark.None
 	for _, sc := range e.scopes() {
 		mark.M, mark.W = max(mark.M, sc.mark.M), max(mark.W, sc.mark.W)
-		if !from.sameIntervals(to) {
+		gone = max(gone, sc.gone)
+		if !from.sameReports(to) {
 			e.endLate(sc)
 		}
-		if from.PerSensor && to.PerSensor && sc.mark.W != watermark.None {
-			sc.mark.Raise(watermark.Add(from.after(to, sc.mark.W), e.rules.Allowed))
+		if from.PerSensor && to.PerSensor {
+			sc.gone = from.after(to, max(sc.mark.W, sc.gone))
 			e.touch(sc.owner)
 		}
 	}
+	e.floor = from.after(to, e.floor)
 	if !from.PerSensor || !to.PerSensor {
-		e.floor = max(e.floor, from.after(to, mark.W))
+		e.floor = max(e.floor, from.after(to, max(mark.W, gone)))
 	}
 	if from.PerSensor != to.PerSensor {
 		e.base = max(e.base, mark.W)

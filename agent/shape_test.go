@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/influxdata/line-protocol/v2/lineprotocol"
+
 	"edgeagent/reading"
+	"edgeagent/sim"
 )
 
 // What each change of configuration on an old store does. Before it a@610, b@620 and, late, a@-600 have come; after it come
@@ -23,11 +26,11 @@ var changes = []struct {
 	{"smaller size", nil, func(s *Setup) { s.Rules.Size = minute },
 		closedByStream, []string{"late_drops b@600 count=1 max_lateness_s=0 total=1", "late_drops a@660 count=1 max_lateness_s=9 total=2", "a@960 count=1 max=6"}},
 	{"gateway id", nil, func(s *Setup) { s.Identity.Gateway = "g2" },
-		closedByStream, []string{"late_drops gateway=g2 a@600 count=2 max_lateness_s=1220 total=2",
-			"late_drops gateway=g2 b@600 count=1 max_lateness_s=0 total=1", "gateway=g2 a@900 count=1 max=6"}},
+		closedByStream, []string{"late_drops gateway=g2 b@600 count=1 max_lateness_s=0 total=1",
+			"gateway=g2 a@900 count=1 max=6", "late_drops gateway=g2 a@900 count=1 max_lateness_s=9 total=2"}},
 	{"gateway tags", nil, func(s *Setup) { s.Identity.Tags = []reading.Tag{{Key: "site", Value: "x"}} },
-		closedByStream, []string{"late_drops site=x a@600 count=2 max_lateness_s=1220 total=2",
-			"late_drops site=x b@600 count=1 max_lateness_s=0 total=1", "site=x a@900 count=1 max=6"}},
+		closedByStream, []string{"late_drops site=x b@600 count=1 max_lateness_s=0 total=1",
+			"site=x a@900 count=1 max=6", "late_drops site=x a@900 count=1 max_lateness_s=9 total=2"}},
 	{"measurement", nil, func(s *Setup) { s.Identity.Measurement = "temp" },
 		closedByStream, []string{"late_drops a@600 count=2 max_lateness_s=1220 total=2",
 			"late_drops b@600 count=1 max_lateness_s=0 total=1", "temp a@900 count=1 max=6"}},
@@ -73,24 +76,6 @@ func TestChangedConfiguration(t *testing.T) {
 }
 
 // With watermarks of their own, sensors that are behind the others lose nothing by a change of size.
-func TestChangedSizeLeavesSlowSensorsAlone(t *testing.T) {
-	for _, allowed := range []int64{0, 10 * minute} {
-		r := newRig(t, func(s *Setup) { s.Rules.PerSensor, s.Rules.Allowed = true, allowed })
-		r.live("a", 90000, 1)
-		r.live("slow", 10, 1)
-		r.reopen(func(s *Setup) { s.Rules.Size = 10 * minute })
-		r.live("slow", 599, 2)
-		r.counts("of a window whose first half has been sent", counts{"received": 3, "windowed": 2, "late": 1})
-		r.reopen(nil)
-		r.live("slow", 600, 3)
-		r.live("slow", 601, 3)
-		r.live("slow", 2400, 4)
-		r.counts("after it", counts{"received": 6, "windowed": 5, "late": 1})
-		r.note()
-		r.waits("in order", 0, "a@90000 count=1 max=1", "slow@0 count=1 max=1", "late_drops slow@0 count=1 max_lateness_s=0 total=1", "slow@600 count=2 max=3")
-	}
-}
-
 // A change that is killed between its commit and the next leaves watermarks where they were.
 func TestChangedScopeKilled(t *testing.T) {
 	r := newRig(t, func(s *Setup) { s.Rules.PerSensor = true })
@@ -105,27 +90,8 @@ func TestChangedScopeKilled(t *testing.T) {
 }
 
 // A window of which readings may be forgotten already is not opened again by a longer allowance.
-func TestLongerAllowanceOpensNothingForgotten(t *testing.T) {
-	for _, perSensor := range []bool{false, true} {
-		r := newRig(t, func(s *Setup) { s.Rules.PerSensor = perSensor })
-		r.live("a", 0, 1)
-		r.live("a", 300, 2)
-		r.live("a", 700, 3)
-		r.live("a", 1900, 4)
-		r.puts("final", "a@0 count=1 max=1", "a@300 count=1 max=2", "a@600 count=1 max=3")
-		r.reopen(nil)
-		r.reopen(func(s *Setup) { s.Rules.Allowed = hour })
-		r.live("a", 301, 9)
-		r.counts("W is 1300: readings of the second window are forgotten", counts{"received": 5, "windowed": 4, "late": 1})
-		r.reopen(nil)
-		r.live("a", 302, 9)
-		r.counts("and stay so", counts{"received": 6, "windowed": 4, "late": 2})
-		r.live("a", 701, 9)
-		r.counts("those of the third are remembered", counts{"received": 7, "windowed": 5, "late": 2})
-		r.puts("its point is whole", "a@600 count=2 max=9")
-	}
-}
-
+// Under watermarks of their own, what is open stays open when the allowance is made longer than readings were remembered.
+// What a change of size leaves gone to a sensor is gone by that alone: its later windows are not final before their time.
 func TestDelayOnAnOldStore(t *testing.T) {
 	for _, perSensor := range []bool{false, true} {
 		r := newRig(t, func(s *Setup) { s.Rules.PerSensor = perSensor })
@@ -140,5 +106,63 @@ func TestDelayOnAnOldStore(t *testing.T) {
 		r.mark("a longer one leaves it, for sensors too that had nothing to put out", "b", 710, 410)
 		r.live("b", 299, 3)
 		r.counts("late", counts{"received": 4, "windowed": 3, "late": 1})
+	}
+}
+
+// A window that was put out open is told to be final also when updates have been turned off meanwhile: the server keeps the
+// field of a point that a later one leaves out.
+func TestUpdatesTurnedOff(t *testing.T) {
+	r := newRig(t, func(s *Setup) { s.Rules.Update, s.Rules.UpdateInterval, s.Identity.Update = true, minute, true })
+	r.live("a", 0, 1)
+	r.live("b", 59, 1)
+	r.live("a", 61, 2)
+	r.live("c", 62, 3)
+	r.puts("at the tick", "a@0 count=2 final=false max=2", "b@0 count=1 final=false max=1")
+	r.reopen(func(s *Setup) { s.Rules.Update, s.Identity.Update = false, false })
+	r.live("a", 119, 7)
+	r.live("a", 301, 4)
+	r.reopen(nil)
+	r.live("a", 1200, 5)
+	r.puts("final", "a@0 count=3 final=true max=7", "b@0 count=1 final=true max=1", "c@0 count=1 max=3", "a@300 count=1 max=4")
+}
+
+// Late counts are not reported a second time under another gateway id or other tags, and not overwritten by less when the
+// former ones come back: their sum at the server is the ledger's.
+func TestLateCountsOverChangedIdentity(t *testing.T) {
+	for _, perSensor := range []bool{false, true} {
+		r := newRig(t, func(s *Setup) { s.Rules.PerSensor = perSensor })
+		r.live("a", 610, 1)
+		late := func(n int) {
+			for i := range n {
+				r.live("a", float64(-600-i), float64(r.e.Ledger().Late))
+			}
+		}
+		late(3)
+		r.reopen(func(s *Setup) { s.Identity.Gateway = "wrong" })
+		late(2)
+		r.reopen(func(s *Setup) { s.Identity.Gateway = "gw" })
+		late(1)
+		r.reopen(func(s *Setup) { s.Identity.Tags = []reading.Tag{{Key: "site", Value: "x"}} })
+		late(2)
+		r.live("a", 4000, 2)
+		r.note()
+		counts, total := make(map[string]int64), int64(0)
+		for _, text := range r.queued() {
+			l, err := sim.ParseLine([]byte(text), lineprotocol.Nanosecond)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.Measurement == "late_drops" {
+				counts[fmt.Sprint(l.Tags, l.Time)] = l.Fields["count"].(int64)
+				total = l.Fields["total"].(int64)
+			}
+		}
+		sum := int64(0)
+		for _, n := range counts {
+			sum += n
+		}
+		if got := r.e.Ledger().Late; got != 8 || sum != got || total != got {
+			t.Errorf("per sensor %v: %d readings late, the server has %d of them in %d points, total %d; want 8", perSensor, got, sum, len(counts), total)
+		}
 	}
 }

@@ -24,6 +24,7 @@ const (
 type pulse struct {
 	received, uploaded int64
 	broker, trusted    bool
+	filters            int // refused
 	uplink, store      string
 }
 
@@ -56,7 +57,7 @@ func (a *Agent) summary() {
 	r := a.report()
 	was := a.summaries.ledger
 	links := linksOf(r)
-	p := pulse{r.Ledger.Received, 0, r.MQTT.Connected, r.Clock.Trusted, "", r.Buffer.Error}
+	p := pulse{r.Ledger.Received, 0, r.MQTT.Connected, r.Clock.Trusted, len(r.MQTT.Refused), "", r.Buffer.Error}
 	for _, l := range links {
 		p.uploaded, p.uplink = p.uploaded+l.Points.Uploaded, p.uplink+l.Uplink.State+" "
 	}
@@ -85,7 +86,7 @@ func linksOf(r status.Report) (all []linkPart) {
 
 // gravity is the level of a summary.
 func gravity(r status.Report, links []linkPart, useless bool) slog.Level {
-	wrong := useless || !r.MQTT.Connected || !r.Clock.Trusted || r.Buffer.Error != "" || !r.Ledger.Balanced
+	wrong := useless || !r.MQTT.Connected || len(r.MQTT.Refused) > 0 || !r.Clock.Trusted || r.Buffer.Error != "" || !r.Ledger.Balanced
 	for _, l := range links {
 		wrong = wrong || !l.Points.Balanced || l.Uplink.State == uplink.StateDown || l.Uplink.State == uplink.StateBlocked
 	}
@@ -122,6 +123,7 @@ func words(r status.Report, links []linkPart, was status.Ledger) []any {
 	all := []any{"broker", word(r.MQTT.Connected, "connected", "not connected")}
 	all = add(all, "broker_since", r.MQTT.Since)
 	all = add(all, "broker_error", r.MQTT.LastError)
+	all = add(all, "broker_refuses", strings.Join(r.MQTT.Refused[:min(3, len(r.MQTT.Refused))], " "))
 	for _, l := range links {
 		all = append(all, "uplink"+l.suffix, stateWord(l.Uplink.State))
 		all = add(all, "uplink_since"+l.suffix, l.Uplink.Since)

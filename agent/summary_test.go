@@ -55,7 +55,7 @@ func TestSummaryWordsDocumented(t *testing.T) {
 	}
 	const at = "2026-11-30T00:00:00Z"
 	down := status.Uplink{State: "down", Since: at, LastError: "no route", LastSuccess: at}
-	r := status.Report{MQTT: status.MQTT{Since: at, LastError: "gone"}, Uplink: down, Buffer: status.Buffer{Error: "full"},
+	r := status.Report{MQTT: status.MQTT{Since: at, LastError: "gone", Refused: []string{"a/#"}}, Uplink: down, Buffer: status.Buffer{Error: "full"},
 		Ledger: status.Ledger{Rejected: map[string]int64{"decode": 1}}}
 	said := words(r, linksOf(r), status.Ledger{})
 	last := -1
@@ -69,7 +69,16 @@ func TestSummaryWordsDocumented(t *testing.T) {
 			last = max(last, first)
 		}
 	}
-	if len(said) < 34 {
+	healthy := status.Report{MQTT: status.MQTT{Connected: true}, Clock: status.Clock{Trusted: true},
+		Ledger: status.Ledger{Balanced: true}, Points: status.Points{Balanced: true}}
+	if got := gravity(healthy, linksOf(healthy), false); got != slog.LevelInfo {
+		t.Errorf("all is well: a summary of level %v", got)
+	}
+	healthy.MQTT.Refused = []string{"a/#"}
+	if got := gravity(healthy, linksOf(healthy), false); got != slog.LevelWarn {
+		t.Errorf("a subscription is refused: a summary of level %v", got)
+	}
+	if len(said) < 36 {
 		t.Errorf("only %d words were said: %v", len(said)/2, said)
 	}
 }

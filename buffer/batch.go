@@ -64,6 +64,7 @@ const (
 type Mark struct {
 	Sensor string
 	M, W   int64
+	Gone   int64 // its windows that end here or before are gone, whatever W says; watermark.None mostly, and then it takes no room
 }
 
 // A LateCount is the late counter of one series.

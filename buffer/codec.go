@@ -144,14 +144,22 @@ func cut(s string, n int) string { return s[:min(len(s), n)] }
 
 func appendMark(dst []byte, m Mark) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, uint64(m.M))
-	return binary.BigEndian.AppendUint64(dst, uint64(m.W))
+	dst = binary.BigEndian.AppendUint64(dst, uint64(m.W))
+	if m.Gone != reading.NoTime {
+		dst = binary.BigEndian.AppendUint64(dst, uint64(m.Gone))
+	}
+	return dst
 }
 
 func decodeMark(sensor string, data []byte) (Mark, error) {
-	if len(data) != 16 {
+	if len(data) != 16 && len(data) != 24 {
 		return Mark{}, errFormat
 	}
-	return Mark{sensor, int64(binary.BigEndian.Uint64(data)), int64(binary.BigEndian.Uint64(data[8:]))}, nil
+	m := Mark{sensor, int64(binary.BigEndian.Uint64(data)), int64(binary.BigEndian.Uint64(data[8:])), reading.NoTime}
+	if len(data) == 24 {
+		m.Gone = int64(binary.BigEndian.Uint64(data[16:]))
+	}
+	return m, nil
 }
 
 func appendLate(dst []byte, l LateCount) []byte {

@@ -20,7 +20,7 @@ func (m *model) batch(r *rand.Rand) *Batch {
 		b.Packets = append(b.Packets, Packet{uint16(r.Uint32()), r.Uint64()})
 	}
 	if chance(30) {
-		b.Marks = append(b.Marks, Mark{fmt.Sprint("s", r.IntN(50)), r.Int64(), -r.Int64()})
+		b.Marks = append(b.Marks, Mark{fmt.Sprint("s", r.IntN(50)), r.Int64(), -r.Int64(), -r.Int64N(2) * r.Int64()})
 		b.DropMarks = append(b.DropMarks, fmt.Sprint("s", r.IntN(50)))
 		b.Late = append(b.Late, LateCount{series(r), r.Int64(), r.Int64(), 0, r.Int64(), r.Int64()})
 		b.Inputs = append(b.Inputs, Input{fmt.Sprint("in", r.IntN(5)), r.Int64()})

@@ -69,7 +69,7 @@ func (f *fleet) health(at time.Time, g gateway) {
 func (f *fleet) window(id, sensor string, start time.Time, highest float64, count int64) {
 	f.t.Helper()
 	f.add(f.encoder(id, "").Window(nil, reading.MakeSeries(sensor, nil), start.UnixNano(), start.Add(interval).UnixNano(),
-		&window.Aggregate{Max: highest, Count: count}, true))
+		&window.Aggregate{Max: highest, Count: count}, true, false))
 }
 
 func (f *fleet) lateDrops(id, sensor string, at time.Time, count, total int64, lateness time.Duration) {

@@ -71,9 +71,10 @@ func (r *record) judge(b *backoff, lived time.Duration, useful bool) {
 	}
 }
 
-// suspect reports, once, that the losses look like another client with the same id.
-func (r *record) suspect() bool {
-	if r.quick < fightAt || r.told {
+// suspect reports, once, that the losses look like another client with the same id. The last one ended with err: one that has
+// another cause says nothing of that.
+func (r *record) suspect(err error) bool {
+	if r.quick < fightAt || r.told || otherCause(err) {
 		return false
 	}
 	r.told = true

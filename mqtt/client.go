@@ -183,7 +183,7 @@ func (c *Client) lost(ctx context.Context, s *session, err error) time.Duration 
 		c.log.Warn("mqtt: connection lost", "broker", s.broker.name, "error", err, "after", round(lived),
 			"next_try_in", round(pause), "held_back", held)
 	}
-	if c.record.suspect() {
+	if c.record.suspect(err) {
 		c.log.Warn("mqtt: lost right after connecting again and again: most likely another client uses the same client id; each needs its own",
 			"client_id", c.cfg.ClientID, "times", c.record.quick)
 	}

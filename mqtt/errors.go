@@ -28,6 +28,16 @@ var (
 	ErrNoAnswer = errors.New("the broker did not answer the subscription")
 )
 
+// otherCause reports whether a connection that ended with err was not ended by the broker.
+func otherCause(err error) bool {
+	for _, cause := range [...]error{ErrMalformed, ErrSilent, ErrQueueFull, ErrNoAnswer} {
+		if errors.Is(err, cause) {
+			return true
+		}
+	}
+	return false
+}
+
 // errStopped is how a connection ends that is closed from this side.
 var errStopped = errors.New("stopped")
 

@@ -1,6 +1,7 @@
 package mqtt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -37,6 +38,7 @@ func TestJudge(t *testing.T) {
 	type loss struct {
 		lived  time.Duration
 		useful bool
+		err    error // nil: the broker closed it
 	}
 	times := func(n int, l loss) []loss { return slices.Repeat([]loss{l}, n) }
 	tests := []struct {
@@ -45,13 +47,14 @@ func TestJudge(t *testing.T) {
 		bound   time.Duration // of the pause after the last
 		suspect int           // how often
 	}{
-		{"first", times(1, loss{time.Second, false}), time.Second, 0},
-		{"useless ones grow", times(5, loss{time.Second, false}), 16 * time.Second, 1},
-		{"useful ones do not", times(2, loss{time.Second, true}), time.Second, 0},
-		{"useful ones that go on grow a little", times(50, loss{time.Second, true}), 4 * time.Second, 1},
-		{"a long life resets", append(times(5, loss{time.Second, false}), loss{time.Hour, false}), time.Second, 1},
-		{"told again after a long life", append(times(4, loss{time.Second, false}), append(times(1, loss{time.Hour, true}), times(4, loss{0, false})...)...), 16 * time.Second, 2},
-		{"medium lives are no fight", times(9, loss{20 * time.Second, true}), time.Second, 0},
+		{"first", times(1, loss{time.Second, false, nil}), time.Second, 0},
+		{"useless ones grow", times(5, loss{time.Second, false, nil}), 16 * time.Second, 1},
+		{"useful ones do not", times(2, loss{time.Second, true, nil}), time.Second, 0},
+		{"useful ones that go on grow a little", times(50, loss{time.Second, true, nil}), 4 * time.Second, 1},
+		{"a long life resets", append(times(5, loss{time.Second, false, nil}), loss{time.Hour, false, nil}), time.Second, 1},
+		{"told again after a long life", append(times(4, loss{time.Second, false, nil}), append(times(1, loss{time.Hour, true, nil}), times(4, loss{0, false, nil})...)...), 16 * time.Second, 2},
+		{"each with a cause of its own", times(5, loss{time.Second, false, fmt.Errorf("%w: type 15", ErrMalformed)}), 16 * time.Second, 0},
+		{"medium lives are no fight", times(9, loss{20 * time.Second, true, nil}), time.Second, 0},
 	}
 	for _, tt := range tests {
 		b := backoff{min: time.Second, max: time.Minute, random: func() float64 { return 0.999999 }}
@@ -61,7 +64,7 @@ func TestJudge(t *testing.T) {
 		for _, l := range tt.losses {
 			r.judge(&b, l.lived, l.useful)
 			pause = b.next().Round(time.Second)
-			if r.suspect() {
+			if r.suspect(cmp.Or(l.err, ErrClosed)) {
 				suspects++
 			}
 		}

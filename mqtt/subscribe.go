@@ -24,6 +24,7 @@ func (s *session) subscribe(ctx context.Context) bool {
 		want[f.Topic] = f.QoS
 	}
 	pauses := backoff{min: 10 * c.cfg.RetryMin, max: 10 * c.cfg.RetryMax, random: c.retry.random}
+	short := false
 	for len(want) > 0 {
 		s.wire.asked.Store(int64(len(want)))
 		ask := maps.Clone(want) // the call may outlive the wait for it
@@ -35,6 +36,12 @@ func (s *session) subscribe(ctx context.Context) bool {
 		s.granted(want, t.(*paho.SubscribeToken), pause)
 		if len(want) > 0 && !s.pause(ctx, pause) {
 			return false
+		}
+		short = short || len(want) > 0
+	}
+	if short {
+		if held, ok := c.failures.allow(c.now(), "granted"); ok {
+			c.log.Info("mqtt: the broker grants every subscription now", "held_back", held)
 		}
 	}
 	c.setState(func(st *State) { st.Subscribed = true })
@@ -73,7 +80,9 @@ func (s *session) granted(want map[string]byte, t *paho.SubscribeToken, pause ti
 		}
 		delete(want, f.Topic)
 		if code < f.QoS {
-			log.Warn("mqtt: the broker grants a lower QoS: messages may be lost", "filter", f.Topic, "asked", f.QoS, "granted", code)
+			if held, ok := s.c.failures.allow(now, "lower"+f.Topic); ok {
+				log.Warn("mqtt: the broker grants a lower QoS: messages may be lost", "filter", f.Topic, "asked", f.QoS, "granted", code, "held_back", held)
+			}
 		}
 	}
 }

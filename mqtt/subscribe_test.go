@@ -128,6 +128,9 @@ func TestRefusedSubscription(t *testing.T) {
 		if l := r.log.with("WARN", "lower QoS", "filter=weak", "granted=0"); len(l) != 1 {
 			t.Errorf("lower QoS: %v", l)
 		}
+		if l := r.log.with("INFO", "grants every subscription now"); len(l) != 1 {
+			t.Errorf("granted after all: %v", l)
+		}
 	})
 }
 

@@ -62,7 +62,7 @@ func checkLines(t testing.TB, d *reading.Decoder, e *uplink.Encoder, topic strin
 	for _, r := range res.Readings {
 		var a window.Aggregate
 		a.Fold(r.Time, r.Value)
-		line, err := e.Window(nil, r.Series, window.Start(r.Time, 300e9), 0, &a, true)
+		line, err := e.Window(nil, r.Series, window.Start(r.Time, 300e9), 0, &a, true, false)
 		if err != nil {
 			t.Errorf("%q: %+v: %v", payload, r, err)
 			continue

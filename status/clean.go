@@ -63,6 +63,12 @@ func (r Report) tidy() Report {
 	for _, x := range []*float64{&r.Watermark.BehindS, &r.Uplink.RetryInS, &r.Lag.P50S, &r.Lag.P95S, &r.Lag.P99S, &r.Lag.MaxS} {
 		*x = finite(*x)
 	}
+	if len(r.MQTT.Refused) > 0 {
+		r.MQTT.Refused = slices.Clone(r.MQTT.Refused)
+		for i, s := range r.MQTT.Refused {
+			r.MQTT.Refused[i] = clean(s, maxName)
+		}
+	}
 	rejected := make(map[string]int64)
 	for _, e := range r.Ledger.reasons() {
 		rejected[clean(e.name, maxName)] = e.n

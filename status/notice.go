@@ -3,6 +3,7 @@ package status
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // A notice is one thing that somebody should know, worst first.
@@ -22,6 +23,7 @@ func (r Report) notices() []notice {
 	healthy, reason := r.Healthy()
 	say(!healthy, true, sentence(reason))
 	say(!r.MQTT.Connected, true, "The broker is away"+sinceDay(r.MQTT.Since, r.Clock.Now)+".")
+	say(len(r.MQTT.Refused) > 0, true, "The broker refuses the subscription to "+someOf(r.MQTT.Refused)+": nothing comes from there. Check its access rules.")
 	for _, u := range r.uplinks() {
 		s, name := u.Uplink, either(u.name == "", "The uplink", "The uplink "+u.name)
 		say(s.State == "blocked", true, name+" is blocked"+sinceDay(s.Since, r.Clock.Now)+": somebody must act. Points wait in the store.")
@@ -37,6 +39,14 @@ func (r Report) notices() []notice {
 		say(u.Points.Evicted > 0, false, count(u.Points.Evicted, "point")+either(of == "", "", " for "+u.name)+" dropped to make room since the store began.")
 	}
 	return all
+}
+
+// someOf names the first few.
+func someOf(names []string) string {
+	if n := len(names) - 3; n > 0 {
+		return strings.Join(names[:3], ", ") + " and " + count(int64(n), "other filter")
+	}
+	return strings.Join(names, ", ")
 }
 
 // sinceDay is " since T, for D", T as short as the day allows.

@@ -51,6 +51,8 @@ type MQTT struct {
 	Broker    string `json:"broker"`  // without credentials
 	Unacked   int64  `json:"unacked"` // messages taken whose acknowledgement is not written yet
 	LastError string `json:"last_error,omitempty"`
+	// Refused are the filters that the broker does not grant on this connection: nothing comes of them.
+	Refused []string `json:"refused,omitempty"`
 }
 
 // Watermark is where event time stands. The instants are "" before the first reading; with scope "sensor" they are those

@@ -47,6 +47,30 @@ func TestTextFits(t *testing.T) {
 	}
 }
 
+// Where the broker refuses a subscription all is not well, although it is connected.
+func TestTextRefusedFilters(t *testing.T) {
+	r := dayReport()
+	for _, c := range []struct {
+		refused []string
+		want    string
+	}{
+		{[]string{"s/+/t"}, "The broker refuses the subscription to s/+/t: nothing comes from there."},
+		{[]string{"a", "b\x1b[2J", "c", "d", "e"}, `The broker refuses the subscription to a, b\x1b[2J, c and 2 other filters:`},
+	} {
+		r.MQTT.Refused = c.refused
+		var b strings.Builder
+		if err := (Overview{Report: r}).Text(&b); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(got, "WRONG "+c.want) || strings.Contains(got, "All is well.") {
+			t.Errorf("%q refused: %s", c.refused, got)
+		}
+		if got := text(t, r); !strings.Contains(got, "REFUSES the subscription to "+clean(c.refused[0], maxName)) {
+			t.Errorf("%q refused, beside the broker: %s", c.refused, got)
+		}
+	}
+}
+
 func TestTextError(t *testing.T) {
 	if err := dayReport().Text(brokenWriter{}); !errors.Is(err, errAway) {
 		t.Errorf("Text = %v, want the writer's error", err)

@@ -63,6 +63,9 @@ func (m MQTT) words(now string) []string {
 	if m.Unacked > 0 {
 		lines = append(lines, count(m.Unacked, "message")+" taken, to be acknowledged after the next commit")
 	}
+	if len(m.Refused) > 0 {
+		lines = append(lines, "REFUSES the subscription to "+someOf(m.Refused))
+	}
 	if m.LastError != "" {
 		lines = append(lines, "last error: "+m.LastError)
 	}

@@ -86,7 +86,7 @@ func NewEncoder(id Identity) (*Encoder, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	if _, err := e.Window(nil, "sensor", 0, 0, &window.Aggregate{Count: 1}, true); err != nil {
+	if _, err := e.Window(nil, "sensor", 0, 0, &window.Aggregate{Count: 1}, true, false); err != nil {
 		return nil, err
 	}
 	return e, nil
@@ -104,8 +104,9 @@ func checkTagKey(key string) error {
 func byKey(a, b reading.Tag) int { return strings.Compare(a.Key, b.Key) }
 
 // Window appends the line of one window of s, [start, end) in ns, without a newline. The window must not be empty.
-// final is written only if the identity says Update. On error dst comes back as it was.
-func (e *Encoder) Window(dst []byte, s reading.Series, start, end int64, a *window.Aggregate, final bool) ([]byte, error) {
+// final is written only if the identity says Update, or if marked says that an earlier point of this window may carry it, as
+// after a change of configuration: the server keeps a field that a later point leaves out. On error dst comes back as it was.
+func (e *Encoder) Window(dst []byte, s reading.Series, start, end int64, a *window.Aggregate, final, marked bool) ([]byte, error) {
 	base := len(dst)
 	e.start(dst, e.id.Measurement, e.tagsOf(s))
 	e.number("max", a.Max)
@@ -113,7 +114,7 @@ func (e *Encoder) Window(dst []byte, s reading.Series, start, end int64, a *wind
 	for _, f := range e.fields {
 		e.number(f.key, f.value(a))
 	}
-	if e.id.Update {
+	if e.id.Update || marked {
 		e.enc.AddField("final", lineprotocol.BoolValue(final))
 	}
 	t := start

@@ -44,7 +44,7 @@ func TestEncoderWindow(t *testing.T) {
 	f := func(id Identity, s reading.Series, a *window.Aggregate, want string) {
 		t.Helper()
 		e := newTestEncoder(t, id)
-		got, err := e.Window([]byte("before|"), s, t0, t0+300e9, a, true)
+		got, err := e.Window([]byte("before|"), s, t0, t0+300e9, a, true, false)
 		if err != nil || string(got) != "before|"+want {
 			t.Errorf("got  %s, %v\nwant before|%s", got, err, want)
 		}
@@ -61,6 +61,11 @@ func TestEncoderWindow(t *testing.T) {
 	f(Identity{Update: true}, "s", fold(1), "temperature,gateway=gw-07,sensor=s max=1,count=1i,final=true 1700000100000000000")
 	f(Identity{Aggregates: []string{"stddev", "count", "min", "max", "mean", "sum", "first", "last", "min"}}, "s", fold(3, 1, 2),
 		"temperature,gateway=gw-07,sensor=s max=3,count=3i,stddev=1,min=1,mean=2,sum=6,first=3,last=2 1700000100000000000")
+	e := newTestEncoder(t, plain)
+	got, err := e.Window(nil, "s", t0, t0+300e9, fold(1), true, true)
+	if want := "temperature,gateway=gw-07,sensor=s max=1,count=1i,final=true 1700000100000000000"; err != nil || string(got) != want {
+		t.Errorf("after a point with final=false: got %s, %v\nwant %s", got, err, want)
+	}
 
 	tags := Identity{Tags: []reading.Tag{{Key: "Site", Value: "north"}, {Key: "room", Value: "of the gateway"}, {Key: "zone", Value: "4"}}}
 	f(tags, reading.MakeSeries("s", []reading.Tag{{Key: "floor", Value: "1"}, {Key: "room", Value: "kitchen"}, {Key: "t", Value: "x"}}), fold(1),
@@ -84,7 +89,7 @@ func TestEncoderLateAndHealth(t *testing.T) {
 // An error takes its line out entirely and leaves the neighbours (trial D12).
 func TestEncoderErrors(t *testing.T) {
 	e := newTestEncoder(t, Identity{Aggregates: []string{"sum"}})
-	dst, err := e.Window(nil, "before", t0, t0, fold(1), false)
+	dst, err := e.Window(nil, "before", t0, t0, fold(1), false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +97,7 @@ func TestEncoderErrors(t *testing.T) {
 	f := func(part string, s reading.Series, at int64, a *window.Aggregate) {
 		t.Helper()
 		var err error
-		dst, err = e.Window(dst, s, at, at, a, false)
+		dst, err = e.Window(dst, s, at, at, a, false, false)
 		if string(dst) != before {
 			t.Errorf("%q left %q", s, dst)
 		}
@@ -111,7 +116,7 @@ func TestEncoderErrors(t *testing.T) {
 	f("timestamp out of range", "s", math.MaxInt64, fold(1))
 	f(`"sum": +Inf`, "s", t0, fold(math.MaxFloat64, math.MaxFloat64))
 	f(`"max": NaN`, "s", t0, &window.Aggregate{Count: 1, Max: math.NaN()})
-	if _, err := e.Window(dst, "s", math.MaxInt64, 0, fold(1), false); !errors.Is(err, ErrTime) {
+	if _, err := e.Window(dst, "s", math.MaxInt64, 0, fold(1), false, false); !errors.Is(err, ErrTime) {
 		t.Errorf("got %v, want ErrTime", err)
 	}
 	if dst, err := e.Health(dst, t0, nil); err == nil || string(dst) != before {
@@ -121,7 +126,7 @@ func TestEncoderErrors(t *testing.T) {
 		t.Errorf("text that is no UTF-8: %q, %v", dst, err)
 	}
 	dst = append(dst, '\n')
-	dst, err = e.Window(dst, "after", t0, t0, fold(2), false)
+	dst, err = e.Window(dst, "after", t0, t0, fold(2), false, false)
 	want := before + "\ntemperature,gateway=gw-07,sensor=after max=2,count=1i,sum=2 1700000100000000000"
 	if err != nil || string(dst) != want {
 		t.Errorf("after errors: %q, %v", dst, err)
@@ -156,7 +161,7 @@ func TestEncoderRoundTrip(t *testing.T) {
 	for i, name := range awkward {
 		var err error
 		s := reading.MakeSeries(name, []reading.Tag{{Key: "k ,=", Value: name}})
-		if buf, err = e.Window(buf, s, t0+int64(i), 0, fold(float64(i), -1.5), false); err != nil {
+		if buf, err = e.Window(buf, s, t0+int64(i), 0, fold(float64(i), -1.5), false, false); err != nil {
 			t.Fatalf("%q: %v", name, err)
 		}
 		buf = append(buf, '\n')

@@ -111,7 +111,7 @@ func (s *influxd) trial(cfg Config, policy string, at int64, refused ...string) 
 func realLines(t testing.TB, at int64) (lines []string, want [][]string) {
 	e := newTestEncoder(t, Identity{})
 	for i, name := range slices.Concat(awkward, []string{"s1", "s2"}) {
-		line, err := e.Window(nil, reading.Series(name), at+int64(i), 0, fold(float64(i), -5), false)
+		line, err := e.Window(nil, reading.Series(name), at+int64(i), 0, fold(float64(i), -5), false, false)
 		if err != nil {
 			t.Fatal(err)
 		}

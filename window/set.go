@@ -44,6 +44,7 @@ type cell struct {
 	seen   memory
 	out    bool   // its first final point is out
 	dirty  bool   // changed since it was last put out
+	shown  bool   // it has been put out while it was open
 	queued uint64 // the outbox sequence of its newest point, 0 if none; the caller's
 }
 
@@ -76,6 +77,7 @@ type Output struct {
 	Agg        Aggregate
 	First      bool    // the window's first point with End <= W
 	Final      bool    // End <= W
+	Shown      bool    // this point or an earlier one was put out while the window was open
 	Queued     *uint64 // where the caller keeps the sequence of the window's newest point; valid until the set is used again
 }
 
@@ -202,6 +204,7 @@ func (s *Set) Changed(out []Output) []Output {
 func (s *Set) Settle() {
 	for _, p := range s.panes {
 		for _, c := range p.cells {
+			c.shown = c.shown || c.dirty && p.stage == open
 			c.dirty = false
 		}
 	}
@@ -224,8 +227,9 @@ func (s *Set) putAll(p *pane, changed bool, out []Output) []Output {
 
 func (s *Set) put(p *pane, series reading.Series, c *cell, out []Output) []Output {
 	isFinal := p.stage == final
+	c.shown = c.shown || !isFinal
 	o := Output{Series: series, Start: p.start, End: p.start + s.spec.Size, Agg: c.agg,
-		First: isFinal && !c.out, Final: isFinal, Queued: &c.queued}
+		First: isFinal && !c.out, Final: isFinal, Shown: c.shown, Queued: &c.queued}
 	c.dirty = false
 	c.out = c.out || isFinal
 	return append(out, o)
