@@ -114,13 +114,19 @@ func typed(t *testing.T, dir, conf, line string) (string, int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), inTheEnd)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-c", line)
-	cmd.Dir = dir
-	cmd.Env = append(cmd.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"), "EDGEAGENT_CONFIG="+conf)
+	cmd := shell(ctx, dir, conf, line)
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("run %s: %v", line, err)
 	}
 	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// shell is a line typed in a folder, with the programs in its bin before all others and conf for a configuration.
+func shell(ctx context.Context, dir, conf, line string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "sh", "-c", line)
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"), "EDGEAGENT_CONFIG="+conf)
+	return cmd
 }
