@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,9 @@ func TestOperations(t *testing.T) {
 				conf = other
 			}
 			if !strings.HasPrefix(line, "edgeagent ") && !strings.HasPrefix(line, "systemctl ") {
+				if begins.MatchString(block.Text) && line != "" && !strings.HasPrefix(line, "#") {
+					t.Errorf("%s: nobody types %q", d.Place(block.Line+i), line)
+				}
 				continue
 			}
 			n++
@@ -99,6 +103,7 @@ func TestOperations(t *testing.T) {
 			}
 		}
 	}
+	lineOfLog(t, d, g.Log())
 	if n < 25 || left != 0 || conf != other {
 		t.Errorf("%d commands, %d that end otherwise not found", n, left)
 	}
@@ -106,6 +111,17 @@ func TestOperations(t *testing.T) {
 		if text := string(readFile(t, filepath.Join(dir, file))); !strings.Contains(text, want) || text == "" {
 			t.Errorf("%s holds %.300q", file, text)
 		}
+	}
+}
+
+// lineOfLog fails the test unless the log of a gateway without a server has a line like that which the document shows of one.
+func lineOfLog(t *testing.T, d docs.Document, log string) {
+	t.Helper()
+	shown, _, _ := strings.Cut(block(t, d, "03:12:07 ").Text, "\n")
+	words := regexp.MustCompile(`(\w+)=`).FindAllString(shown, -1)
+	said := lines(strings.ReplaceAll(log, "since=", "since_="), "uplink down") // lines leaves since out
+	if len(said) == 0 || strings.Join(words, " ") != "cause= to= since=" || !regexp.MustCompile(`^WARN  uplink down  cause=\S.* to=\S.* since_=`).MatchString(said[0]) {
+		t.Errorf("%s shows %q of a server that is away, the log says %q", d.File, shown, said)
 	}
 }
 
