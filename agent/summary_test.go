@@ -9,6 +9,7 @@ import (
 	"edgeagent/docs"
 	"edgeagent/logs"
 	"edgeagent/status"
+	"edgeagent/uplink"
 )
 
 // While readings come the log sums up every five minutes; when nothing comes, goes or changes, ever less often, down to once an hour;
@@ -108,4 +109,39 @@ func TestUselessReadings(t *testing.T) {
 	look(0, 0, 0, "")
 	look(1, 0, 7, "<6>INFO  readings: they can be used again")
 	look(1, 0, 0, "")
+}
+
+// The summary that README.md shows, cut and broken over several lines, is one that the log writes.
+func TestSummaryOfReadme(t *testing.T) {
+	d, err := docs.Read("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown string
+	for _, b := range d.Blocks {
+		if strings.Contains(b.Text, "  summary  ") {
+			shown = strings.ReplaceAll(strings.TrimSpace(b.Text), "\n  ", " ")
+		}
+	}
+	balanced := status.Points{Balanced: true, Queued: 40}
+	r := status.Report{MQTT: status.MQTT{Connected: true, Since: "2026-11-30T00:24:06Z"}, Clock: status.Clock{Trusted: true}, Points: balanced,
+		Uplink: status.Uplink{State: uplink.StateBlocked, Since: "2026-11-30T00:24:12Z",
+			LastError: `404 Not Found: database not found: "edge"; check the token, its permissions, and that what it writes into exists`},
+		Ledger: status.Ledger{Received: 1827, Windowed: 1536, Balanced: true}}
+	var log strings.Builder
+	line := slog.NewRecord(time.Date(2026, 11, 30, 0, 29, 7, 0, time.UTC), gravity(r, linksOf(r), false), "summary", 0)
+	line.Add(words(r, linksOf(r), status.Ledger{})...)
+	if err := logs.NewHandler(&log, logs.Plain, slog.LevelInfo).Handle(t.Context(), line); err != nil {
+		t.Fatal(err)
+	}
+	parts, rest := strings.Split(shown, "…"), strings.TrimSpace(log.String())
+	if len(parts) != 3 || !strings.HasPrefix(rest, parts[0]) || !strings.HasSuffix(rest, parts[2]) {
+		t.Errorf("README.md shows\n%s\nthe log says\n%s", shown, rest)
+	}
+	for _, part := range parts {
+		var found bool
+		if _, rest, found = strings.Cut(rest, part); !found {
+			t.Errorf("README.md shows %q, which the log does not say there", part)
+		}
+	}
 }

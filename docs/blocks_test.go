@@ -10,61 +10,101 @@ import (
 	"edgeagent/configs"
 )
 
-// Commands and configurations of every document are looked at by TestCommandsOfDocuments of cmd/edgeagent and by TestConfigurations
-// below. These tests do what the blocks say, with the program, servers and machines that are real.
+// Every block of every document is here: what is typed, asked or loaded is run by a test, with the program, servers and machines that
+// are real; what is shown is held to what there is. Beside that commands and configurations of all documents are looked at by
+// TestCommandsOfDocuments of cmd/edgeagent and by TestConfigurations below.
 var doneBy = []struct {
 	file, lang string
-	test       string // folder and function; "" with the words of the document that say why there is none
-	why        string
+	begins     string // of the only block that is meant; "" is all of this language
+	test       string // folder and function; "" where there is none
+	why        string // there is no test; a block in a language for machines has these words in its document
 }{
-	{"guide.md", "sh", "packaging.TestGuide", ""},
-	{"fleet.md", "sh", "packaging.TestFleet", ""},
-	{"fleet.md", "toml", "packaging.TestFleet", ""},
-	{"central.md", "influxql", "grafana.TestQueries", ""},
-	{"central.md", "flux", "grafana.TestQueries", ""},
-	{"semantics.md", "influxql", "grafana.TestQueries", ""},
-	{"reconcile.md", "influxql", "e2e.TestReconcile", ""},
-	{"reconcile.md", "flux", "e2e.TestReconcile", ""},
-	{"reconcile.md", "sql", "", "no InfluxDB 3 is among our tests"},
-	{"scale-out.md", "influxql", "e2e.TestSharedSubscription", ""},
-	{"scale-out.md", "flux", "e2e.TestSharedSubscription", ""},
-	{"scale-out.md", "sql", "", "no InfluxDB 3 is among our tests"},
-	{"operations.md", "", "e2e.TestOperations", ""},
-	{"metrics.md", "promql", "status.TestQueriesOfMetrics", ""},
-	{"devices.md", "toml", "configs.TestDeviceExamples", ""},
-	{"devices.md", "text", "configs.TestDeviceExamples", ""},
-	{"uplink.md", "toml", "docs.TestUplinkExamples", ""},
+	{"README.md", "", "go run ./cmd/edgeagent demo", "e2e.TestReadmeDemo", ""},
+	{"README.md", "", "[00:", "e2e.TestReadmeDemo", ""},
+	{"README.md", "", "./scripts/test.sh", "", "it is what runs these tests"},
+	{"README.md", "", "go build ./cmd/edgeagent", "e2e.TestReadme", ""},
+	{"README.md", "toml", "", "e2e.TestReadme", ""},
+	{"README.md", "sh", "", "e2e.TestReadme", ""},
+	{"README.md", "", "temperature,gateway=gw-07", "e2e.TestReadme", ""},
+	{"README.md", "", "$ edgeagent status", "e2e.TestReadmeStatus", ""},
+	{"README.md", "", "20", "agent.TestSummaryOfReadme", ""},
+	{"ARCHITECTURE.md", "", "broker -->", "", "a drawing"},
+	{"guide.md", "sh", "", "packaging.TestGuide", ""},
+	{"fleet.md", "sh", "", "packaging.TestFleet", ""},
+	{"fleet.md", "toml", "", "packaging.TestFleet", ""},
+	{"fleet.md", "", "GATEWAY_ID=", "packaging.TestFleet", ""},
+	{"troubleshooting.md", "", "edgeagent doctor", "e2e.TestLooking", ""},
+	{"status.md", "toml", "", "docs.TestConfigurations", ""},
+	{"status.md", "", "edgeagent status", "e2e.TestLooking", ""},
+	{"status.md", "", "edgeagent completion", "e2e.TestLooking", ""},
+	{"configuration.md", "", "edgeagent check", "e2e.TestConfigurationExamples", ""},
+	{"configuration.md", "", "edgeagent.toml:", "e2e.TestConfigurationExamples", ""},
+	{"central.md", "influxql", "", "grafana.TestQueries", ""},
+	{"central.md", "flux", "", "grafana.TestQueries", ""},
+	{"semantics.md", "influxql", "", "grafana.TestQueries", ""},
+	{"semantics.md", "", "arrives ", "e2e.TestSemanticsExample", ""},
+	{"semantics.md", "", "event time M", "", "a drawing"},
+	{"semantics.md", "", "finalized + ", "e2e.TestIdentityOfPoints", ""},
+	{"reconcile.md", "toml", "", "docs.TestConfigurations", ""},
+	{"reconcile.md", "influxql", "", "e2e.TestReconcile", ""},
+	{"reconcile.md", "flux", "", "e2e.TestReconcile", ""},
+	{"reconcile.md", "sql", "", "", "no InfluxDB 3 is among our tests"},
+	{"reconcile.md", "", "late_readings,", "e2e.TestLateExamples", ""},
+	{"reconcile.md", "", "{", "e2e.TestLateExamples", ""},
+	{"scale-out.md", "toml", "", "docs.TestConfigurations", ""},
+	{"scale-out.md", "influxql", "", "e2e.TestSharedSubscription", ""},
+	{"scale-out.md", "flux", "", "e2e.TestSharedSubscription", ""},
+	{"scale-out.md", "sql", "", "", "no InfluxDB 3 is among our tests"},
+	{"operations.md", "", "edgeagent doctor", "e2e.TestOperations", ""},
+	{"operations.md", "", "edgeagent support", "e2e.TestOperations", ""},
+	{"operations.md", "", "systemctl disable", "e2e.TestOperations", ""},
+	{"operations.md", "", "03:12:07 ", "logs.TestLinesOfOperations", ""},
+	{"operations.md", "", "edgeagent buffer stats", "e2e.TestOperations", ""},
+	{"operations.md", "", "edgeagent buffer parked", "e2e.TestOperations", ""},
+	{"operations.md", "", "edgeagent buffer readmit", "e2e.TestOperations", ""},
+	{"operations.md", "", "edgeagent buffer export", "e2e.TestOperations", ""},
+	{"operations.md", "", "systemctl stop", "e2e.TestOperations", ""},
+	{"operations.md", "", "edgeagent buffer rewind", "e2e.TestOperations", ""},
+	{"operations.md", "", "edgeagent advise", "e2e.TestOperations", ""},
+	{"operations.md", "", "gw-07: how late", "cmd/edgeagent.TestAdviceOfDocuments", ""},
+	{"metrics.md", "promql", "", "status.TestQueriesOfMetrics", ""},
+	{"devices.md", "toml", "", "configs.TestDeviceExamples", ""},
+	{"devices.md", "text", "", "configs.TestDeviceExamples", ""},
+	{"uplink.md", "toml", "", "docs.TestUplinkExamples", ""},
+	{"uplink.md", "", "the server's certificate", "uplink.TestCertificateOfDocuments", ""},
 }
 
-// Every block in a language for machines is run by a test that is there, or its document says that none does.
+// Every block is done by one entry of doneBy, every entry does a block, and its test is there.
 func TestBlocksAreRun(t *testing.T) {
-	shown := map[string]string{} // place, by document and language
+	blocks := make([]int, len(doneBy))
 	for _, d := range documents(t) {
 		for _, b := range d.Blocks {
-			shown[filepath.Base(d.File)+" "+b.Lang] = d.Place(b.Line)
+			n := 0
+			for i, by := range doneBy {
+				if by.file == filepath.Base(d.File) && by.lang == b.Lang && strings.HasPrefix(b.Text, by.begins) {
+					blocks[i]++
+					n++
+				}
+			}
+			if n != 1 {
+				first, _, _ := strings.Cut(b.Text, "\n")
+				t.Errorf("%s: %d tests for the block of %q that begins with %q, want 1", d.Place(b.Line), n, b.Lang, first)
+			}
 		}
 	}
-	known := map[string]bool{}
-	for _, by := range doneBy {
-		key := by.file + " " + by.lang
-		known[key] = true
-		if shown[key] == "" {
-			t.Errorf("%s has no block of %s", by.file, by.lang)
+	for i, by := range doneBy {
+		if blocks[i] == 0 || by.begins != "" && blocks[i] > 1 {
+			t.Errorf("%s has %d blocks of %q that begin with %q", by.file, blocks[i], by.lang, by.begins)
 		}
 		if by.test == "" {
-			if text := flat(t, by.file); !strings.Contains(text, by.why) {
+			if by.why == "" || by.lang != "" && !strings.Contains(flat(t, by.file), by.why) {
 				t.Errorf("%s does not say %q", by.file, by.why)
 			}
 			continue
 		}
-		if folder, name, _ := strings.Cut(by.test, "."); !holds(t, folder, "func "+name+"(t ") {
+		at := strings.LastIndex(by.test, ".")
+		if folder, name := by.test[:at], by.test[at+1:]; !holds(t, folder, "func "+name+"(t ") {
 			t.Errorf("there is no test %s", by.test)
-		}
-	}
-	looked := map[string]bool{"": true, "sh": true, "toml": true} // by the tests of all documents
-	for key, place := range shown {
-		if _, lang, _ := strings.Cut(key, " "); !known[key] && !looked[lang] {
-			t.Errorf("%s: no test runs this block of %s", place, lang)
 		}
 	}
 }

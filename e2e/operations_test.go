@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,9 @@ func TestOperations(t *testing.T) {
 				conf = other
 			}
 			if !strings.HasPrefix(line, "edgeagent ") && !strings.HasPrefix(line, "systemctl ") {
+				if begins.MatchString(block.Text) && line != "" && !strings.HasPrefix(line, "#") {
+					t.Errorf("%s: nobody types %q", d.Place(block.Line+i), line)
+				}
 				continue
 			}
 			n++
@@ -99,6 +103,7 @@ func TestOperations(t *testing.T) {
 			}
 		}
 	}
+	lineOfLog(t, d, g.Log())
 	if n < 25 || left != 0 || conf != other {
 		t.Errorf("%d commands, %d that end otherwise not found", n, left)
 	}
@@ -109,18 +114,35 @@ func TestOperations(t *testing.T) {
 	}
 }
 
+// lineOfLog fails the test unless the log of a gateway without a server has a line like that which the document shows of one.
+func lineOfLog(t *testing.T, d docs.Document, log string) {
+	t.Helper()
+	shown, _, _ := strings.Cut(block(t, d, "03:12:07 ").Text, "\n")
+	words := regexp.MustCompile(`(\w+)=`).FindAllString(shown, -1)
+	said := lines(strings.ReplaceAll(log, "since=", "since_="), "uplink down") // lines leaves since out
+	if len(said) == 0 || strings.Join(words, " ") != "cause= to= since=" || !regexp.MustCompile(`^WARN  uplink down  cause=\S.* to=\S.* since_=`).MatchString(said[0]) {
+		t.Errorf("%s shows %q of a server that is away, the log says %q", d.File, shown, said)
+	}
+}
+
 // typed runs a line as a person would in a folder, and gives all that it prints and its exit code.
 func typed(t *testing.T, dir, conf, line string) (string, int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), inTheEnd)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-c", line)
-	cmd.Dir = dir
-	cmd.Env = append(cmd.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"), "EDGEAGENT_CONFIG="+conf)
+	cmd := shell(ctx, dir, conf, line)
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("run %s: %v", line, err)
 	}
 	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// shell is a line typed in a folder, with the programs in its bin before all others and conf for a configuration.
+func shell(ctx context.Context, dir, conf, line string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "sh", "-c", line)
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"), "EDGEAGENT_CONFIG="+conf)
+	return cmd
 }

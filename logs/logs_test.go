@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"edgeagent/docs"
 )
 
 // at is the time of every line here; its zone must not show.
@@ -185,4 +187,28 @@ func TestRing(t *testing.T) {
 			t.Errorf("a line of %d bytes", len(l))
 		}
 	}
+}
+
+// The lines that docs/operations.md shows are those of one event on a terminal and in a file, as far as it shows them.
+func TestLinesOfOperations(t *testing.T) {
+	d, err := docs.Read("../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	attrs := []any{"cause", "no route to host", "to", `https://central/write (database "edge")`, "since", "2026-11-29T02:12:07Z", "attempts", 3}
+	zone := at.Local().Format("15:04:05") // what is shown is the log of a gateway on UTC
+	want := []string{strings.Replace(line(t, Terminal, slog.LevelWarn, "uplink down", attrs...), zone, "03:12:07", 1), line(t, Plain, slog.LevelWarn, "uplink down", attrs...)}
+	for _, b := range d.Blocks {
+		if !strings.HasPrefix(b.Text, "03:12:07") {
+			continue
+		}
+		shown := strings.Split(strings.TrimSpace(b.Text), "\n")
+		for i, w := range want {
+			if part, cut := strings.CutSuffix(shown[i], "…"); len(shown) != len(want) || !cut || !strings.HasPrefix(w, part) {
+				t.Errorf("docs/operations.md shows\n%s\nthe log says\n%s", strings.Join(shown, "\n"), w)
+			}
+		}
+		return
+	}
+	t.Error("docs/operations.md shows no lines of the log")
 }

@@ -148,6 +148,9 @@ func TestBoot(t *testing.T) {
 		t.Errorf("status:\n%s", out)
 	}
 	d.until(time.Minute, "systemctl show -p StatusText edgeagent | grep 'broker not connected, uplink down since'")
+	if out := d.run("journalctl -u edgeagent -n 20"); !strings.Contains(out, "edgeagent starts") || !strings.Contains(out, "uplink down") {
+		t.Errorf("docs/troubleshooting.md has people look at the journal, which says\n%s", out)
+	}
 	// What the agent asks the kernel about the clock is answered through the filter, as it is outside.
 	clock := "edgeagent status | sed -n 's/^clock.*, //p'"
 	outside := d.run("systemctl stop edgeagent; setpriv --reuid edgeagent --regid edgeagent --clear-groups edgeagent run >/dev/null 2>&1 & sleep 3; " + clock + "; kill $!; wait $!")

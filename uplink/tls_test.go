@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"edgeagent/docs"
 )
 
 // newSecureCentral is a central with TLS and HTTP/2, and a pool with its certificate.
@@ -115,6 +117,25 @@ func TestCertificates(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The message that docs/uplink.md shows is what the agent says of such a certificate.
+func TestCertificateOfDocuments(t *testing.T) {
+	d, err := docs.Read("../docs/uplink.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	want := outsideValidity(newAuthority(t).issue("central", from, from.AddDate(1, 0, 0)).Leaf, time.Unix(40, 0))
+	for _, b := range d.Blocks {
+		if got := strings.Join(strings.Fields(b.Text), " "); strings.Contains(got, "certificate (CN=") {
+			if got != want {
+				t.Errorf("docs/uplink.md shows %q, the agent says %q", got, want)
+			}
+			return
+		}
+	}
+	t.Error("docs/uplink.md shows no message about a certificate")
 }
 
 // A gateway without a clock chip starts in 1970: the lines wait, and go out when the clock is set, without a restart.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"edgeagent/agent"
+	"edgeagent/docs"
 )
 
 func TestPercent(t *testing.T) {
@@ -64,4 +65,35 @@ func TestAdviceInText(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, b.String())
 		}
 	}
+}
+
+// The advice that docs/operations.md shows is what the program prints of such readings.
+func TestAdviceOfDocuments(t *testing.T) {
+	d, err := docs.Read(root + "/docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := func(percents ...float64) (all []agent.LateShare) {
+		for i, minutes := range []float64{1, 5, 10, 20, 30, 60, 120, 360} {
+			all = append(all, agent.LateShare{DelayS: 60 * minutes, Share: percents[i] / 100})
+		}
+		return all
+	}
+	source := agent.SourceAdvice{Source: "thermometers", Readings: 14407, Timed: 14407, Lag: agent.Spans{P50S: 1.2, P95S: 4, P99S: 730, MaxS: 1503},
+		Late: late(4.14, 3.21, 2.52, 0.57, 0, 0, 0, 0)}
+	a := agent.Advice{Gateway: "gw-07", Loss: 0.001, Enough: true, DelayS: 1380, Share: 0.0009, ConfiguredS: 600, ConfiguredShare: 0.0252,
+		All: source, Sources: []agent.SourceAdvice{source}}
+	var want bytes.Buffer
+	if err := printAdvice(&want, &a); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range d.Blocks {
+		if strings.HasPrefix(b.Text, "gw-07: how late") {
+			if b.Text != want.String() {
+				t.Errorf("docs/operations.md shows\n%s\nthe program prints\n%s", b.Text, want.String())
+			}
+			return
+		}
+	}
+	t.Error("docs/operations.md shows no advice")
 }

@@ -121,21 +121,3 @@ func TestCompletionFish(t *testing.T) {
 		return out
 	})
 }
-
-// zsh offers only with a terminal, so the test asks whether it takes the script and its functions, and what they tell
-// _arguments and _describe.
-func TestCompletionZsh(t *testing.T) {
-	script := completionScript(t, "zsh")
-	got := strings.Join(shellOut(t, "zsh", t.TempDir(), "-f", "-c", `autoload -U compinit; compinit -u -D; source `+script+`
-		_arguments() { print -rl -- "$@"; state=command }; _describe() { print -rl -- "${(@P)2}" }
-		print -r -- "${_comps[edgeagent]}"; _edgeagent; _edgeagent_status; _edgeagent_buffer; _edgeagent_buffer_export`), "\n")
-	for _, want := range []string{"_edgeagent\n", "status:Ask the running agent how it is", "--sort=[", ":value:(name value time lag open late offset)",
-		"requeue:Have refused points sent again", "*:file:_files"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is not in\n%s", want, got)
-		}
-	}
-	if strings.Contains(got, "internal-check") {
-		t.Error("a hidden command is offered")
-	}
-}
