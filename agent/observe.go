@@ -35,7 +35,7 @@ func Observe(ctx context.Context, m configs.MQTT, filters []string, log *slog.Lo
 	go func() { ended <- c.Run(ctx) }()
 	err = watch(ctx, c, take, ended)
 	if errors.Is(err, errNoConnection) {
-		err = fmt.Errorf("%w; is %s right, and does the broker run?", err, strings.Join(m.Brokers, ", "))
+		err = fmt.Errorf("%s: %w", strings.Join(m.Brokers, ", "), err)
 	}
 	stop()
 	return errors.Join(err, <-ended)

@@ -16,8 +16,9 @@ func usesTLS(address string) bool {
 	return slices.Contains([]string{"ssl", "tls", "mqtts", "wss", "https"}, scheme)
 }
 
-// broker judges the URL of a broker and completes it with the port that MQTT has.
-func broker(address string) (complete, problem string) {
+// BrokerURL judges the URL of a broker and completes it with the port that MQTT has. The problem, "" if there is none, reads on
+// from what the URL is called.
+func BrokerURL(address string) (complete, problem string) {
 	u, problem := checkURL(address, brokerSchemes, "username and password_file of [mqtt]")
 	if problem != "" {
 		return address, problem

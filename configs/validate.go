@@ -55,7 +55,7 @@ func (l *loader) hostID(g *Gateway) {
 func (l *loader) checkMQTT(m *MQTT) {
 	for i := range m.Brokers {
 		problem := ""
-		if m.Brokers[i], problem = broker(m.Brokers[i]); problem != "" {
+		if m.Brokers[i], problem = BrokerURL(m.Brokers[i]); problem != "" {
 			l.fault(at("mqtt", "brokers").index(i), "%s", problem)
 		}
 	}

@@ -66,7 +66,11 @@ func (c discoverCmd) load() (cfg *configs.Config, given bool, err error) {
 		}
 	}
 	if c.Broker != "" {
-		cfg.MQTT.Brokers = []string{c.Broker}
+		url, err := brokerOf(c.Broker)
+		if err != nil {
+			return nil, false, err
+		}
+		cfg.MQTT.Brokers = []string{url}
 	}
 	cfg.MQTT.ClientID = cmp.Or(cfg.MQTT.ClientID, "edgeagent")
 	return cfg, path != "", nil

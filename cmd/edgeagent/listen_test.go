@@ -216,9 +216,9 @@ func TestListenFaults(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"discover", "--broker", nobody, "--listen", "5s"}, exitFailed, "listen at the broker: open connection: "},
-		{[]string{"discover", "--broker", nobody, "--listen", "5s"}, exitFailed, "; is " + nobody + " right, and does the broker run?\n"},
-		{[]string{"discover", "--broker", "gopher://x", "--listen", "5s"}, exitFailed, "scheme \"gopher\" is none of tcp"},
+		{[]string{"discover", "--broker", nobody, "--listen", "5s"}, exitFailed, nobody + ": listen at the broker: open connection: "},
+		{[]string{"discover", "--broker", nobody, "--listen", "5s"}, exitFailed, "; does a broker run there, is its address right, and is a firewall between? edgeagent doctor looks closer\n"},
+		{[]string{"discover", "--broker", "gopher://x", "--listen", "5s"}, exitUsage, "--broker must "},
 		{[]string{"discover", "--broker", nobody, "--listen=-1s"}, exitUsage, "--listen takes a time above 0"},
 		{[]string{"discover", "-c", lonely}, exitUsage, "mqtt.brokers is missing"},
 		{[]string{"discover", "-c", lonely + "x"}, exitUsage, "or name the broker with --broker"},

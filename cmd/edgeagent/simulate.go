@@ -29,7 +29,11 @@ func (c simulateCmd) Help() string {
 }
 
 func (c simulateCmd) Run(ctx context.Context, s streams) error {
-	o := sim.SimulateOptions{Broker: c.Broker, Speed: c.Speed, Log: newLogger(configs.Log{Level: "info"}, s.err, nil),
+	url, err := brokerOf(c.Broker)
+	if err != nil {
+		return err
+	}
+	o := sim.SimulateOptions{Broker: url, Speed: c.Speed, Log: newLogger(configs.Log{Level: "info"}, s.err, nil),
 		Fleet: sim.FleetParams{Sensors: c.Sensors, Rate: c.Rate, Late: c.Late, Repeat: c.Repeat, Bad: c.Bad, Skew: c.Skew, Seed: c.Seed, For: c.For}}
 	if c.Record != "" {
 		f, err := os.Create(c.Record)

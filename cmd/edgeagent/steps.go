@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"edgeagent/buffer"
+	"edgeagent/configs"
 	"edgeagent/mqtt"
 )
 
@@ -40,6 +41,15 @@ func unreached(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w; does a broker run there, is its address right, and is a firewall between? edgeagent doctor looks closer", err)
+}
+
+// brokerOf is the broker that --broker names.
+func brokerOf(address string) (string, error) {
+	url, problem := configs.BrokerURL(address)
+	if problem != "" {
+		return "", usageError{fmt.Errorf("--broker %s", problem)}
+	}
+	return url, nil
 }
 
 // openInput opens a file of messages or of a store, what it is called in errors; "-" is standard input. Whoever calls closes it.
