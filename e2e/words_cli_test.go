@@ -66,7 +66,7 @@ func TestCommandLine(t *testing.T) {
 		{"jump", "error: unexpected argument jump; see edgeagent --help\n", 2},
 		{"run --jump", "error: unknown flag --jump; see edgeagent --help\n", 2},
 		{"simulate", "error: missing flags: --broker=URL; see edgeagent --help\n", 2},
-		{"replay -c DIR/lean.toml DIR/none.ndjson", "error: open recording: open DIR/none.ndjson: no such file or directory\n", 1},
+		{"replay -c DIR/lean.toml DIR/none.ndjson", "error: open recording: open DIR/none.ndjson: no such file or directory; is the name right?\n", 1},
 		{"status -c DIR/right.toml", "error: no agent is running here: there is no socket DIR/none/edgeagent.sock; is it started, and is buffer.dir the one it uses? (no such file or directory)\n", 1},
 	} {
 		t.Run(strings.ReplaceAll(tt.args, "DIR/", ""), func(t *testing.T) {

@@ -42,7 +42,7 @@ type Client struct {
 
 // State is what a Client can say about itself.
 type State struct {
-	Connected  bool
+	Connected  bool      // what is published from now on reaches this client: the broker has answered a subscription, or had the session
 	Subscribed bool      // every filter is granted on this connection
 	Refused    []string  // filters that the broker has not granted, as of its last answer on this connection
 	Since      time.Time // of the last change of Connected; the zero time before the first connection

@@ -28,3 +28,14 @@ func (s *session) announce(state, why string, at time.Time) {
 		s.hand(func() paho.Token { return s.client.Publish(topic, 1, true, presence(state, why, at)) })
 	}
 }
+
+// arrive says, once a connection, that the agent is there, since what is published from now on reaches it: the broker had its
+// session, or has answered a subscription.
+func (s *session) arrive() {
+	if s.online {
+		return
+	}
+	s.online = true
+	s.c.setState(func(st *State) { st.Connected, st.Since = true, s.c.now() })
+	s.announce("online", "", s.since)
+}

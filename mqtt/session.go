@@ -26,6 +26,8 @@ type session struct {
 	since  time.Time // CONNACK
 	client paho.Client
 	wire   *wire
+	kept   bool // the broker had the session, and kept what came meanwhile
+	online bool // it has been said that the agent is there
 	logged bool // its "connected" line is out
 
 	gate chan struct{} // closed when Connected is in the queue
@@ -124,7 +126,7 @@ func (s *session) begin(present bool) {
 	c := s.c
 	c.conns++
 	s.conn, s.since = c.conns, c.now()
-	c.setState(func(st *State) { *st = State{Connected: true, Since: s.since, Broker: s.broker.name} })
+	c.setState(func(st *State) { *st = State{Since: st.Since, Broker: s.broker.name} })
 	c.current.Store(s)
 	c.queue.force(Delivery{Kind: Connected, Conn: s.conn, Arrival: s.since, SessionPresent: present, Broker: s.broker.name})
 	close(s.gate)
@@ -132,6 +134,7 @@ func (s *session) begin(present bool) {
 		s.logged = true
 		c.log.Info("mqtt: connected", "broker", s.broker.name, "session_present", present, "held_back", held)
 	}
+	s.kept = present
 	if !present {
 		c.unsubscribed = true // the broker knows no old filters
 	}
@@ -140,7 +143,9 @@ func (s *session) begin(present bool) {
 // serve subscribes and waits for the end of the connection, which it returns the reason of. When ctx ends it disconnects.
 // On return Down is in the queue and everything of the connection has ended.
 func (s *session) serve(ctx context.Context) error {
-	s.announce("online", "", s.since)
+	if s.kept {
+		s.arrive()
+	}
 	if s.unsubscribe(ctx) && s.subscribe(ctx) {
 		s.hold(ctx)
 	}

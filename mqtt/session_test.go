@@ -136,3 +136,32 @@ func TestConnectBirthAndFarewell(t *testing.T) {
 		}
 	})
 }
+
+// Whoever waits for the agent to be connected, or for its birth message, may publish then: the broker has answered the
+// subscription, or kept the session.
+func TestConnectedMeansHeard(t *testing.T) {
+	for _, present := range []bool{false, true} {
+		for _, code := range []byte{1, refused} {
+			synctest.Test(t, func(t *testing.T) {
+				r := start(t, Config{Filters: []Filter{{"a", 1}}, StatusTopic: "status"}, nil)
+				p := r.peer()
+				p.welcome(present)
+				r.want(Connected)
+				synctest.Wait()
+				if st := r.c.State(); st.Connected != present {
+					t.Errorf("session present %v, before SUBACK: %+v", present, st)
+				}
+				p.grant(map[string]byte{"a": code})
+				synctest.Wait()
+				if st := r.c.State(); !st.Connected || st.Subscribed != (code == 1) || st.Since.IsZero() {
+					t.Errorf("session present %v, after SUBACK with %d: %+v", present, code, st)
+				}
+				if !present { // else it came before the SUBSCRIBE
+					if topic, _ := p.expect(kPublish).publishBody(); topic != "status" {
+						t.Errorf("after SUBACK with %d: a message on %q, want the birth message", code, topic)
+					}
+				}
+			})
+		}
+	}
+}

@@ -32,6 +32,7 @@ func (s *session) subscribe(ctx context.Context) bool {
 		if !ok {
 			return false
 		}
+		s.arrive()
 		pause := pauses.next()
 		s.granted(want, t.(*paho.SubscribeToken), pause)
 		if len(want) > 0 && !s.pause(ctx, pause) {
