@@ -53,6 +53,11 @@ func unitNamed(s string) unit {
 	return noUnit
 }
 
+// letter is u as the configuration has it.
+func (u unit) letter() string {
+	return [...]string{celsius: "C", fahrenheit: "F", kelvin: "K"}[u]
+}
+
 // toCelsius converts x from u; noUnit is Celsius.
 func (u unit) toCelsius(x float64) float64 {
 	switch u {

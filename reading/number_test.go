@@ -2,6 +2,7 @@ package reading
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -125,6 +126,19 @@ func TestLimits(t *testing.T) {
 		readings, reasons := one(t, c.rule, c.in)
 		if ok := len(readings) == 1; ok != c.ok || !ok && reasons[0] != Range {
 			t.Errorf("%s: %v %v, want ok %v", c.what, readings, reasons, c.ok)
+		}
+	}
+}
+
+// TestUnitNamedInFull has units that would be paths which find nothing: 70 °F is never read as 70 °C.
+func TestUnitNamedInFull(t *testing.T) {
+	for in, want := range map[string]string{
+		"Fahrenheit": `unit: "Fahrenheit": write "F"`, "°F": `"°F": write "F"`, "f": `"f": write "F"`, "degC": `write "C"`, "kelvin": `write "K"`,
+		"F": "", "C": "", "K": "", "unit": "", "$.F": "", "fahrenheit_unit": "", "a|b": "",
+	} {
+		faults := Rule{Topic: "t/{sensor}", Value: "v", Unit: in}.Check()
+		if len(faults) > 1 || (len(faults) == 1) != (want != "") || want != "" && !strings.Contains(faults[0].Error(), want) {
+			t.Errorf("%q: %v, want %q", in, faults, want)
 		}
 	}
 }
