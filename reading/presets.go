@@ -22,6 +22,15 @@ func Presets() []Preset {
 	return all
 }
 
+// localTimes are presets of devices that send the time of their place without its offset, unless they are set otherwise.
+var localTimes = []string{"rtl_433", "rtl_433-fahrenheit", "tasmota", "tasmota-root", "tasmota-status"}
+
+// TakesLocalForUTC reports whether the times of r's preset are usually local, and r gives neither a zone nor a time of its own:
+// then they are read as those of UTC, hours off without a word.
+func (r Rule) TakesLocalForUTC() bool {
+	return slices.Contains(localTimes, r.Preset) && r.Zone == "" && r.Time == "" && !slices.Contains(r.Blank, "time")
+}
+
 // WithPreset is r with the keys that have no value filled from its preset: the user's own win, and a key in Blank stays
 // empty. Without a preset it is r. The error names the presets there are, or the capture that a topic of the user's own
 // lacks. Compile does this by itself.

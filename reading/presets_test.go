@@ -168,6 +168,16 @@ func TestPresetFaults(t *testing.T) {
 	}
 }
 
+// TestLocalTimes has only presets with a time in the list, and no zone: else the warning would be wrong.
+func TestLocalTimes(t *testing.T) {
+	for _, name := range localTimes {
+		r, err := Rule{Preset: name}.WithPreset()
+		if err != nil || r.Time == "" || r.Zone != "" {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+}
+
 // TestNicknames has each begin a preset, so that it helps.
 func TestNicknames(t *testing.T) {
 	for _, n := range nicknames {
