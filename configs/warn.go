@@ -75,6 +75,9 @@ func (w *warner) sources() {
 		if r.QoS == 0 {
 			w.warn(p.key("qos"), "0: what the broker sends while the agent or the link is down is lost; 1 keeps it")
 		}
+		if r.TakesLocalForUTC() {
+			w.warn(p.key("preset"), "these devices send local times without an offset, which are read as UTC: give their zone, such as zone = \"Europe/Berlin\", or zone = \"UTC\" if that is right %s", got(r.Preset))
+		}
 		for j := range i {
 			if overlap(w.Sources[j].Topic, r.Topic) {
 				w.warn(p.key("topic"), "takes topics that %q takes too: a message may be read by both", w.Sources[j].Name)

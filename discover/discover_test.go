@@ -59,6 +59,8 @@ func TestGroups(t *testing.T) {
 			{Topic: "node/sensor/attic_temperature/state", Format: "text", Sensor: "node/attic_temperature"}}, 0},
 		{"single items of OPC UA", []string{`opc/w1 [{"NodeId":"ns=2;s=T","DisplayName":"T","Value":{"Value":21.5,"SourceTimestamp":"2026-11-04T08:01:10Z"}}]`},
 			[]reading.Rule{{Preset: "opc-ua-samples", Topic: "opc/w1"}}, 0},
+		{"a value that its topic tells of", []string{`house/attic/temperature {"val":21.5,"ack":true,"ts":1793779270000,"q":0}`, `house/attic/humidity {"val":40,"ts":1793779270000}`},
+			[]reading.Rule{{Topic: "house/attic/temperature", Value: "val", Time: "ts", Sensor: "house/attic"}}, 1},
 		{"a sensor that must be named", []string{`v1/devices/me/telemetry {"temperature":22.5}`}, []reading.Rule{{Preset: "thingsboard", Sensor: "change-me"}}, 0},
 		{"nothing", []string{`a/status online`, `b/x {"on":true}`, `c/{odd}/temp 5`, `d `}, nil, 4},
 	} {

@@ -40,7 +40,7 @@ func search(t *topic) (verdict, bool) {
 			return v, true
 		}
 	}
-	for _, path := range numbersIn(payload) {
+	for _, path := range append(numbersIn(payload), plainKeys(t.name)...) {
 		r := base
 		r.Value = path
 		if key := path[strings.LastIndexByte(path, '.')+1:]; strings.HasSuffix(key, "F") || strings.HasSuffix(key, "_f") {
@@ -51,6 +51,14 @@ func search(t *topic) (verdict, bool) {
 		}
 	}
 	return verdict{}, false
+}
+
+// plainKeys are the keys of a value that only its topic calls a temperature, as in {"val":21.5,"ts":1793779270}.
+func plainKeys(topic string) []string {
+	if !speaks(topic) {
+		return nil
+	}
+	return []string{"value", "val", "v"}
 }
 
 // tried compiles a rule and has it decode the samples of t.

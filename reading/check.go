@@ -28,9 +28,19 @@ func (c *compiler) number() {
 	case "K":
 		s.unit = kelvin
 	default:
-		s.unitAt = c.single("unit", r.Unit)
+		c.unit()
 	}
 	c.limits()
+}
+
+// unit compiles the path to a unit. The name of a unit would be a path that finds nothing, and its value read as Celsius.
+func (c *compiler) unit() {
+	if u := unitNamed(c.rule.Unit); u != noUnit {
+		c.source.unit = u
+		c.fault("unit", "%q: write %q; a path to a key of this name begins with $.", c.rule.Unit, u.letter())
+		return
+	}
+	c.source.unitAt = c.single("unit", c.rule.Unit)
 }
 
 func (c *compiler) limits() {
@@ -109,7 +119,7 @@ func (c *compiler) series() {
 	s := &c.source
 	s.sensor = c.template("sensor", c.rule.Sensor)
 	if c.rule.Sensor == "" {
-		if s.sensor = c.defaultSensor(); s.sensor == nil {
+		if s.sensor = c.defaultSensor(); s.sensor == nil && !c.lost {
 			c.fault("sensor", "required, since the topic has no {capture}")
 		}
 	}

@@ -60,6 +60,7 @@ type source struct {
 	tags         []tagTemplate
 	static       bool // the series follows from the topic alone
 	value        []path
+	absent       string // detail of a refusal: there is nothing at value
 	scale        float64
 	inverse      float64 // of scale if that is exact: dividing by it rounds once, 215 x 0.1 is 21.5; else 0
 	unit         unit
@@ -111,6 +112,7 @@ func (r Rule) Check() []error {
 type compiler struct {
 	rule   Rule
 	index  int
+	lost   bool     // its preset is not known: what that may have is not missed
 	names  []string // captures known so far: of the topic, of each, of value
 	faults []error
 	source source
@@ -120,7 +122,7 @@ func compile(r Rule, index int, defaultNotBefore int64) *compiler {
 	c := &compiler{rule: r, index: index}
 	merged, err := r.WithPreset()
 	c.check("preset", err)
-	c.rule = merged
+	c.rule, c.lost = merged, err != nil
 	c.source.name = r.Name
 	if r.Name == "" {
 		c.source.name = fmt.Sprintf("source %d", index+1)
@@ -148,9 +150,12 @@ func (c *compiler) fault(key, problem string, args ...any) {
 func (c *compiler) topic() {
 	var err error
 	s := &c.source
-	if s.topic, err = parseTopic(c.rule.Topic); c.rule.Topic == "" && c.rule.Preset != "" {
+	s.topic, err = parseTopic(c.rule.Topic)
+	switch {
+	case c.rule.Topic == "" && c.lost:
+	case c.rule.Topic == "" && c.rule.Preset != "":
 		c.fault("topic", "missing: preset %s leaves it to you; name what tells sensors apart, as in site/{sensor}", c.rule.Preset)
-	} else if err != nil {
+	case err != nil:
 		c.fault("topic", "%q: %v", c.rule.Topic, err)
 	}
 	c.names = slices.Clone(s.topic.names)
@@ -179,6 +184,7 @@ func (c *compiler) payload() {
 	}
 	s.valueCaps = len(c.names)
 	s.value = c.paths("value", c.rule.Value)
+	s.absent = "nothing at " + c.rule.Value
 	s.captures = len(c.names)
 	if c.rule.Each != "" && slices.ContainsFunc(s.value, func(p path) bool { return p.rooted }) {
 		c.fault("value", "%q: begins at the root, which no record of each can change", c.rule.Value)

@@ -50,6 +50,19 @@ func undecodable(detail string) document { return document{reason: Decode, detai
 // stripped is cut from both ends of a payload and of a text.
 const stripped = " \t\r\n\v\f\x00"
 
+// strip cuts blanks, line ends, NUL and the mark of UTF-8 from both ends, in any order.
+func strip(s string) string {
+	const bom = "\ufeff"
+	for {
+		t := strings.Trim(s, stripped)
+		t = strings.TrimSuffix(strings.TrimPrefix(t, bom), bom)
+		if len(t) == len(s) {
+			return s
+		}
+		s = t
+	}
+}
+
 // document reads the payload in a format, once a message.
 func (d *Decoder) document(f format, m *Message) *document {
 	doc := &d.docs[f]
@@ -74,7 +87,7 @@ func (d *Decoder) read(f format, m *Message) document {
 	if f == senmlFormat && isCBOR(m.Payload) {
 		return d.readSenMLCBOR(m.Payload)
 	}
-	text := strings.Trim(alias(bytes.TrimPrefix(m.Payload, []byte("\xef\xbb\xbf"))), stripped)
+	text := strip(alias(m.Payload))
 	if noValueWord(text) {
 		return document{reason: NoValue, detail: "payload is empty or says that there is no value: " + text}
 	}

@@ -68,7 +68,8 @@ func TestInfluxForm(t *testing.T) {
 		{Rule{Format: "form", Value: "field1", Sensor: "{name}"}, "field1=23%2C5&name=a+b", "a b=23.5"},
 		{Rule{Format: "form", Value: "field1"}, "field2=1", "no_value"},
 		{Rule{Format: "form", Value: "field1"}, "field1=%zz", "decode"},
-		{Rule{Format: "form", Value: "field1"}, "hello", "decode"},
+		{Rule{Format: "form", Value: "field1"}, "hello", "decode"}, {Rule{Format: "form", Value: "field1"}, "hello&there", "decode"},
+		{Rule{Format: "form", Value: "field1"}, "realtime&field1=23.5&&", "s=23.5"}, {Rule{Format: "form", Value: "field1"}, "a=1&field1&", "no_value"},
 	} {
 		if got := summary(one(t, c.rule, c.in)); got != c.want {
 			t.Errorf("%s of %q = %q, want %q", c.rule.Format, c.in, got, c.want)

@@ -53,6 +53,11 @@ func unitNamed(s string) unit {
 	return noUnit
 }
 
+// letter is u as the configuration has it.
+func (u unit) letter() string {
+	return [...]string{celsius: "C", fahrenheit: "F", kelvin: "K"}[u]
+}
+
 // toCelsius converts x from u; noUnit is Celsius.
 func (u unit) toCelsius(x float64) float64 {
 	switch u {
@@ -68,7 +73,7 @@ func (u unit) toCelsius(x float64) float64 {
 // a temperature unit, with blanks around and between number and unit. A comma is a decimal comma. NumReasons means that
 // there is a number; it may be infinite if it is too large.
 func parseNumber(s string) (float64, unit, Reason) {
-	s = strings.Trim(s, stripped)
+	s = strip(s)
 	if noValueWord(s) {
 		return 0, noUnit, NoValue
 	}

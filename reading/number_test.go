@@ -2,6 +2,7 @@ package reading
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -36,7 +37,7 @@ func TestNumbers(t *testing.T) {
 		{"21.5", 21.5, 0}, {" 21.5 \r\n\x00", 21.5, 0}, {"21,5", 21.5, 0}, {"+21.5", 21.5, 0}, {"-18.42", -18.42, 0}, {"1e1", 10, 0},
 		{"2.15E+1", 21.5, 0}, {"026.9", 26.9, 0}, {".5", 0.5, 0}, {"-0", 0, 0}, {"0", 0, 0}, {"85", 85, 0},
 		{"21.5 °C", 21.5, 0}, {"21.5C", 21.5, 0}, {"21.5 ºC", 21.5, 0}, {"70 °F", 190.0 / 9, 0}, {"295.65K", 22.5, 0}, {"21.5 \xb0C", 21.5, 0}, {"21.5\xffC", refused, Value}, {"21.5\xb0", refused, Value},
-		{"\ufeff21.5", 21.5, 0}, {`"4.6"`, 4.6, 0}, {"1,234", 1.234, 0},
+		{"\ufeff21.5", 21.5, 0}, {" \ufeff\x0021.5\n\x00\ufeff\n", 21.5, 0}, {"\ufeff", refused, NoValue}, {"2\ufeff1", refused, Value}, {`"4.6"`, 4.6, 0}, {"1,234", 1.234, 0},
 		{"", refused, NoValue}, {"nan", refused, NoValue}, {"-nan", refused, NoValue}, {"INF", refused, NoValue}, {"NULL", refused, NoValue},
 		{"None", refused, NoValue}, {"unavailable", refused, NoValue}, {"Unknown", refused, NoValue}, {"N/A", refused, NoValue}, {"-", refused, NoValue},
 		{"1.234,5", refused, Value}, {"1,234.5", refused, Value}, {"N", refused, Value}, {"0x15", refused, Value}, {"Infinity", refused, Value},
@@ -52,7 +53,7 @@ func TestNumbers(t *testing.T) {
 		want   float64
 		reason Reason
 	}{
-		{`20.5`, 20.5, 0}, {`-0.0`, 0, 0}, {`"20,5"`, 20.5, 0}, {`1e1`, 10, 0}, {`1e400`, refused, Range},
+		{`20.5`, 20.5, 0}, {"\n\ufeff20.5\x00", 20.5, 0}, {`-0.0`, 0, 0}, {`"20,5"`, 20.5, 0}, {`1e1`, 10, 0}, {`1e400`, refused, Range},
 		{`null`, refused, NoValue}, {`nan`, refused, NoValue}, {`"nan"`, refused, NoValue}, {`-Infinity`, refused, NoValue},
 		{`true`, refused, Decode}, {`{}`, refused, Decode}, {`[21.5]`, refused, Decode}, {`"ERR"`, refused, Value},
 		{`01`, refused, Decode}, {`+1`, refused, Decode}, {`1 2`, refused, Decode}, {`{"a":1}{`, refused, Decode}, {`.5`, refused, Decode},
@@ -125,6 +126,19 @@ func TestLimits(t *testing.T) {
 		readings, reasons := one(t, c.rule, c.in)
 		if ok := len(readings) == 1; ok != c.ok || !ok && reasons[0] != Range {
 			t.Errorf("%s: %v %v, want ok %v", c.what, readings, reasons, c.ok)
+		}
+	}
+}
+
+// TestUnitNamedInFull has units that would be paths which find nothing: 70 °F is never read as 70 °C.
+func TestUnitNamedInFull(t *testing.T) {
+	for in, want := range map[string]string{
+		"Fahrenheit": `unit: "Fahrenheit": write "F"`, "°F": `"°F": write "F"`, "f": `"f": write "F"`, "degC": `write "C"`, "kelvin": `write "K"`,
+		"F": "", "C": "", "K": "", "unit": "", "$.F": "", "fahrenheit_unit": "", "a|b": "",
+	} {
+		faults := Rule{Topic: "t/{sensor}", Value: "v", Unit: in}.Check()
+		if len(faults) > 1 || (len(faults) == 1) != (want != "") || want != "" && !strings.Contains(faults[0].Error(), want) {
+			t.Errorf("%q: %v, want %q", in, faults, want)
 		}
 	}
 }

@@ -22,6 +22,15 @@ func Presets() []Preset {
 	return all
 }
 
+// localTimes are presets of devices that send the time of their place without its offset, unless they are set otherwise.
+var localTimes = []string{"rtl_433", "rtl_433-fahrenheit", "tasmota", "tasmota-root", "tasmota-status"}
+
+// TakesLocalForUTC reports whether the times of r's preset are usually local, and r gives neither a zone nor a time of its own:
+// then they are read as those of UTC, hours off without a word.
+func (r Rule) TakesLocalForUTC() bool {
+	return slices.Contains(localTimes, r.Preset) && r.Zone == "" && r.Time == "" && !slices.Contains(r.Blank, "time")
+}
+
 // WithPreset is r with the keys that have no value filled from its preset: the user's own win, and a key in Blank stays
 // empty. Without a preset it is r. The error names the presets there are, or the capture that a topic of the user's own
 // lacks. Compile does this by itself.
@@ -37,13 +46,26 @@ func (r Rule) WithPreset() (Rule, error) {
 	return r.fill(&all[i].Rule)
 }
 
-// presetHint names the presets that begin alike, or all.
+// nicknames are what people call some families, and how the presets of these begin.
+var nicknames = []struct{ short, begin string }{
+	{"z2m", "zigbee2mqtt"}, {"zigbee", "zigbee2mqtt"}, {"omg", "openmqttgateway"}, {"theengs", "openmqttgateway"}, {"ttn", "tts"}, {"things", "tts"},
+	{"lorawan", "chirpstack"}, {"hass", "home-assistant"}, {"statestream", "home-assistant"}, {"zwave", "zwave-js-ui"}, {"1-wire", "wirenboard-w1"},
+	{"actility", "thingpark"}, {"seeed", "sensecap"}, {"aws", "aws-shadow"}, {"greengrass", "aws-shadow"}, {"venus", "victron"}, {"kapua", "kura"},
+	{"adam", "advantech-wise"}, {"wise", "advantech-wise"}, {"rtl433", "rtl_433"}, {"ignition", "sparkplug-b"}, {"opcua", "opc-ua"}, {"kepserver", "kepware"},
+}
+
+// presetHint names the presets that begin alike, those of a family's nickname, or all.
 func presetHint(name string, all []Preset) string {
+	stems := []string{strings.ToLower(name[:min(len(name), 4)])}
+	for _, n := range nicknames {
+		if strings.HasPrefix(strings.ToLower(name), n.short) {
+			stems = append(stems, n.begin)
+		}
+	}
 	var names, near []string
-	stem := strings.ToLower(name[:min(len(name), 4)])
 	for _, p := range all {
 		names = append(names, p.Name)
-		if strings.HasPrefix(p.Name, stem) {
+		if slices.ContainsFunc(stems, func(stem string) bool { return strings.HasPrefix(p.Name, stem) }) {
 			near = append(near, p.Name)
 		}
 	}

@@ -151,6 +151,8 @@ func TestPresetFaults(t *testing.T) {
 	}{
 		{Rule{Preset: "zigbee2mqqt"}, `preset: "zigbee2mqqt": one of zigbee2mqtt, zigbee2mqtt-attribute is allowed`},
 		{Rule{Preset: "nokia", Topic: "a/{b}"}, `one of advantech-wise, airgradient, `},
+		{Rule{Preset: "z2m"}, `preset: "z2m": one of zigbee2mqtt, zigbee2mqtt-attribute is allowed`},
+		{Rule{Preset: "TTN"}, `preset: "TTN": one of tts, tts-cayenne, `},
 		{Rule{Preset: "csv"}, "topic: missing: preset csv leaves it to you"},
 		{Rule{Preset: "text", Topic: "a/b"}, "sensor: required, since the topic has no {capture}"},
 		{Rule{Preset: "tasmota", Topic: "tele/+/SENSOR"}, "name {device} in the topic too, or give a sensor"},
@@ -159,6 +161,28 @@ func TestPresetFaults(t *testing.T) {
 		faults := c.rule.Check()
 		if !slices.ContainsFunc(faults, func(err error) bool { return strings.Contains(fmt.Sprint(err), c.want) }) {
 			t.Errorf("%+v: %v, want %q", c.rule, faults, c.want)
+		}
+	}
+	if faults := (Rule{Preset: "nokia"}).Check(); len(faults) != 1 {
+		t.Errorf("%v: more is missed than the preset, which may have it", faults)
+	}
+}
+
+// TestLocalTimes has only presets with a time in the list, and no zone: else the warning would be wrong.
+func TestLocalTimes(t *testing.T) {
+	for _, name := range localTimes {
+		r, err := Rule{Preset: name}.WithPreset()
+		if err != nil || r.Time == "" || r.Zone != "" {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+}
+
+// TestNicknames has each begin a preset, so that it helps.
+func TestNicknames(t *testing.T) {
+	for _, n := range nicknames {
+		if !slices.ContainsFunc(Presets(), func(p Preset) bool { return strings.HasPrefix(p.Name, n.begin) }) {
+			t.Errorf("%s: no preset begins with %q", n.short, n.begin)
 		}
 	}
 }

@@ -137,15 +137,20 @@ func appendField(dst []byte, v lineprotocol.Value) []byte {
 	return fmt.Appendf(dst, "%t", v.BoolV())
 }
 
-// readForm makes an object of a URL-encoded form, all strings.
+// readForm makes an object of a URL-encoded form, all strings. A key may be without a value, and nothing stand between two
+// &; but what has no = at all is no form.
 func (d *Decoder) readForm(s string) document {
+	isForm := strings.Contains(s, "=")
 	start := len(d.buf)
 	d.buf = append(d.buf, '{')
 	for pair := range strings.SplitSeq(s, "&") {
-		key, value, ok := strings.Cut(pair, "=")
+		if pair == "" && isForm {
+			continue
+		}
+		key, value, _ := strings.Cut(pair, "=")
 		key, keyErr := url.QueryUnescape(key)
 		value, valueErr := url.QueryUnescape(value)
-		if !ok || keyErr != nil || valueErr != nil {
+		if !isForm || keyErr != nil || valueErr != nil {
 			return undecodable(fmt.Sprintf("not a URL-encoded form: %q", pair))
 		}
 		d.buf = appendString(appendKey(d.buf, key), value)

@@ -150,7 +150,7 @@ func (d *Decoder) runRecord(f *frame, rec *node) {
 	}
 	d.values = collectFirst(d.values[:0], s.value, f.record, f.root)
 	if len(d.values) == 0 {
-		f.refuse(NoValue, "no value at the path")
+		f.refuse(NoValue, s.absent)
 	}
 	for i := range d.values {
 		copy(d.env[s.valueCaps:], d.values[i].caps[:])
@@ -189,7 +189,7 @@ func (f *frame) celsius(v gjson.Result) (float64, refusal) {
 	s := f.source
 	raw, u, reason := number(v)
 	if reason != NumReasons {
-		return 0, refusal{reason, valueDetail(v, reason)}
+		return 0, refusal{reason, s.valueDetail(v, reason)}
 	}
 	if f.noUnit != NumReasons {
 		return 0, refusal{f.noUnit, "the unit is none of temperature"}
@@ -218,11 +218,14 @@ func (s *source) rescale(x float64) float64 {
 	return x * s.scale
 }
 
-func valueDetail(v gjson.Result, reason Reason) string {
-	switch reason {
-	case NoValue:
-		return "no value"
-	case Value:
+// valueDetail says what is wrong with what stands at the value path.
+func (s *source) valueDetail(v gjson.Result, reason Reason) string {
+	switch {
+	case v.Raw == "":
+		return s.absent
+	case reason == NoValue:
+		return "no value: " + v.Raw
+	case reason == Value:
 		return "not a number: " + v.Raw
 	}
 	return "wrong type at the value path: " + v.Raw

@@ -48,7 +48,7 @@ func (f *timeFormat) instant(v gjson.Result, loc *time.Location, arrival int64) 
 	s := v.Raw
 	switch v.Type {
 	case gjson.String:
-		s = strings.Trim(v.Str, stripped)
+		s = strip(v.Str)
 	case gjson.Number:
 	default:
 		return 0, timeMissing

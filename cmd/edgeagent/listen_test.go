@@ -98,7 +98,7 @@ func TestTryListen(t *testing.T) {
 	for _, want := range []string{
 		fmt.Sprintf(`  z: sensor "a" 20.5 °C at %s, window %s + 5m0s`, now.Format(time.RFC3339), window),
 		`  z: refused, retained: "a retained message without a time of its own may be of any age"`,
-		`  z: refused, no_value: "no value at the path"`,
+		`  z: refused, no_value: "nothing at temperature|local_temperature"`,
 		`  z: refused, future: `,
 		`  plain: sensor "x" 21.5 °C at `, ` (arrival), window `,
 		`  plain: refused, value: "not a number: ERR"`,
