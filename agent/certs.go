@@ -2,7 +2,6 @@ package agent
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,7 +13,7 @@ import (
 )
 
 // TLSOf builds what a TLS section asks for; nil if it asks for nothing. The key names the section in errors. A client certificate
-// is read again for every connection, so that a renewed one needs no restart; own authorities are read once.
+// is read again for every connection, so that a renewed one needs no restart; for own authorities that change see AuthoritiesOf.
 func TLSOf(key string, c configs.TLS, log *slog.Logger) (*tls.Config, error) {
 	if c == (configs.TLS{}) {
 		return nil, nil
@@ -25,9 +24,8 @@ func TLSOf(key string, c configs.TLS, log *slog.Logger) (*tls.Config, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s.ca_file: %w", key, err)
 		}
-		t.RootCAs = x509.NewCertPool()
-		if !t.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s.ca_file: %s holds no PEM certificate", key, c.CAFile)
+		if t.RootCAs, err = poolOf(key, c.CAFile, pem); err != nil {
+			return nil, err
 		}
 	}
 	if c.CertFile != "" {

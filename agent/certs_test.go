@@ -134,3 +134,47 @@ func TestOldTLSIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// The authorities are those that the file holds at each call; one that is being written, or gone, leaves those before, told once.
+func TestAuthoritiesAreReadAgain(t *testing.T) {
+	first, second := newPair(t, "first"), newPair(t, "second")
+	var said bytes.Buffer
+	file := put(t, filepath.Join(t.TempDir(), "ca"), first.cert)
+	if AuthoritiesOf("mqtt.tls", configs.TLS{ServerName: "x"}, nil) != nil {
+		t.Error("a section without authorities has some")
+	}
+	now := AuthoritiesOf("mqtt.tls", configs.TLS{CAFile: file}, slog.New(slog.NewTextHandler(&said, nil)))
+	parse := func(p pair) *x509.Certificate {
+		block, _ := pem.Decode(p.cert)
+		cert, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cert
+	}
+	wants := func(what string, of pair, not pair, warnings int) {
+		t.Helper()
+		pool := now()
+		if _, err := parse(of).Verify(x509.VerifyOptions{Roots: pool}); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		if _, err := parse(not).Verify(x509.VerifyOptions{Roots: pool}); err == nil {
+			t.Errorf("%s: the other is trusted too", what)
+		}
+		if now() != pool {
+			t.Errorf("%s: another pool, though nothing has changed", what)
+		}
+		if n := strings.Count(said.String(), "level=WARN"); n != warnings {
+			t.Errorf("%s: %d warnings, want %d:\n%s", what, n, warnings, said.String())
+		}
+	}
+	wants("at first", first, second, 0)
+	put(t, file, second.cert[:20])
+	wants("half written", first, second, 1)
+	put(t, file, second.cert)
+	wants("exchanged", second, first, 1)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	wants("gone", second, first, 2)
+}

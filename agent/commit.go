@@ -107,6 +107,7 @@ func (a *Agent) commit() error {
 func (a *Agent) write(up time.Duration) (uint64, error) {
 	c := &a.commits
 	b := &c.batch
+	a.noteSuccesses()
 	if err := a.engine.Fill(b); err != nil {
 		return 0, err
 	}

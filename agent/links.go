@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"edgeagent/buffer"
 	"edgeagent/configs"
@@ -72,10 +73,30 @@ func (a *Agent) runners() map[string]func(context.Context) error {
 	return all
 }
 
+// noteSuccesses takes into the state of the next commit when each server last stored a line, so that it is known after a restart too.
+func (a *Agent) noteSuccesses() {
+	all := make(map[string]int64, len(a.links))
+	for _, l := range a.links {
+		if at := a.lastSuccess(l); !at.IsZero() {
+			all[l.name] = at.UnixNano()
+		}
+	}
+	a.engine.Node.LastSuccess = all
+}
+
+// lastSuccess is when the server of an uplink last stored a line, by this process or, as the store has it, by one before; zero if never.
+func (a *Agent) lastSuccess(l link) time.Time {
+	at := l.uplink.Status().LastSuccess
+	if before := a.engine.Node.LastSuccess[l.name]; at.IsZero() && before != 0 {
+		return time.Unix(0, before)
+	}
+	return at
+}
+
 // linkStatus is the state of one uplink for people.
-func linkStatus(u *uplink.Uplink) status.Uplink {
-	s := u.Status()
-	return status.Uplink{State: s.State, Since: rfc3339(s.Since), LastSuccess: rfc3339(s.LastSuccess),
+func (a *Agent) linkStatus(l link) status.Uplink {
+	s := l.uplink.Status()
+	return status.Uplink{State: s.State, Since: rfc3339(s.Since), LastSuccess: rfc3339(a.lastSuccess(l)),
 		LastError: s.LastError, RetryInS: s.RetryIn.Seconds()}
 }
 
@@ -87,7 +108,7 @@ func (a *Agent) uplinksStatus() map[string]status.UplinkPart {
 	all := make(map[string]status.UplinkPart)
 	books := a.store.Books()
 	for i, l := range a.links {
-		all[l.name] = status.UplinkPart{Points: pointsStatus(books[i].Points), Uplink: linkStatus(l.uplink)}
+		all[l.name] = status.UplinkPart{Points: pointsStatus(books[i].Points), Uplink: a.linkStatus(l)}
 	}
 	return all
 }

@@ -28,7 +28,7 @@ func (a *Agent) report() status.Report {
 		Sensors:   int64(len(e.sensors)),
 		Points:    pointsStatus(a.store.Counts()),
 		Buffer:    status.Buffer{Bytes: stats.FileBytes, MaxBytes: stats.MaxBytes, Oldest: instant(stats.OldestEnd)},
-		Uplink:    linkStatus(a.links[0].uplink), Uplinks: a.uplinksStatus(),
+		Uplink:    a.linkStatus(a.links[0]), Uplinks: a.uplinksStatus(),
 		Lag: status.Lag{P50S: q[0], P95S: q[1], P99S: q[2], MaxS: q[3]},
 		Work: status.Work{Commits: a.commitTime.status(), Uploads: a.uploads.status(), Syncs: syncsPerCommit * a.commitTime.count(),
 			Written: stats.Written},

@@ -32,6 +32,8 @@ type Node struct {
 	Filters     []string `json:"filters"`      // subscribed on the persistent session
 	Resets      int64    `json:"resets"`       // how often the store was made anew after damage
 	Rewinds     int64    `json:"rewinds"`      // how often event time was set back by hand
+
+	LastSuccess map[string]int64 `json:"last_success,omitempty"` // by uplink: when its server last stored a line, ns
 }
 
 func (e *Engine) state() state {

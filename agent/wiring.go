@@ -95,6 +95,7 @@ func (a *Agent) newClient() (*mqtt.Client, error) {
 		KeepAlive:       m.KeepAlive.Std(),
 		MaxMessageBytes: int(m.MaxMessageBytes),
 		TLS:             tlsConfig,
+		Authorities:     AuthoritiesOf("mqtt.tls", m.TLS, a.log),
 		Filters:         filters,
 		Unsubscribe:     removed,
 		StatusTopic:     a.cfg.StatusTopic(),
@@ -127,6 +128,7 @@ func UplinkOf(u *configs.Uplink, version string, log *slog.Logger) (uplink.Confi
 		RetryMin:        u.RetryMin.Std(),
 		RetryMax:        u.RetryMax.Std(),
 		TLS:             tlsConfig,
+		Authorities:     AuthoritiesOf("uplink.tls", u.TLS, log),
 		UserAgent:       "edgeagent/" + version,
 		Logger:          log,
 	}, nil

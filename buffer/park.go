@@ -49,20 +49,39 @@ func (w *writer) putParked(u int, seq uint64, p *Parked, point []byte) error {
 	return w.bucket(bucketParked).Put(k, data)
 }
 
-// trimParked brings the ring of parked points back to its share, the oldest first.
+// trimParked brings the ring of parked points back to its share: late readings go first, the oldest of them, and others only when there are none
+// left. A flood of readings that are too old for the server must not push out the windows that it refused.
 func (w *writer) trimParked() error {
 	if w.c.Bytes[inParked] <= w.lim.parked {
 		return nil
 	}
 	parked := w.bucket(bucketParked)
-	left := w.c.Bytes[inParked]
-	var keys [][]byte
-	c := parked.Cursor()
-	for k, v := c.First(); k != nil && left > slack(w.lim.parked); k, v = c.Next() {
-		keys = append(keys, k)
-		left -= cost(k, v)
+	over := w.c.Bytes[inParked] - slack(w.lim.parked)
+	late, freed := oldestParked(parked, over, isParkedLate)
+	if err := w.evictParked(parked, late); err != nil || freed >= over {
+		return err
 	}
-	return w.evictParked(parked, keys)
+	rest, _ := oldestParked(parked, over-freed, func([]byte) bool { return true })
+	return w.evictParked(parked, rest)
+}
+
+// oldestParked are the keys of the oldest parked points of a kind that together free so many bytes, or of all there are.
+func oldestParked(parked *bolt.Bucket, bytes int64, of func(v []byte) bool) (keys [][]byte, freed int64) {
+	c := parked.Cursor()
+	for k, v := c.First(); k != nil && freed < bytes; k, v = c.Next() {
+		if of(v) {
+			keys = append(keys, k)
+			freed += cost(k, v)
+		}
+	}
+	return keys, freed
+}
+
+// isParkedLate reports whether a parked record is one of a late reading, without trying its checksum.
+func isParkedLate(v []byte) bool {
+	d := decoder{b: v}
+	_, _ = d.varint(), d.string()
+	return !d.bad && isLateReading(d.b)
 }
 
 func (w *writer) evictParked(parked *bolt.Bucket, keys [][]byte) error {

@@ -1,6 +1,9 @@
 package configs
 
 import (
+	"cmp"
+	"net"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -61,6 +64,45 @@ func badUplinkName(name string) string {
 		return "must be of letters, digits, - and _, at most 64 " + got(name)
 	}
 	return ""
+}
+
+// sameUplinks warns of uplinks that write to the same place.
+func (w *warner) sameUplinks() {
+	names := map[destination]string{}
+	for i := range w.Uplinks {
+		u := &w.Uplinks[i]
+		to, ok := destinationOf(u)
+		if !ok {
+			continue
+		}
+		if first, taken := names[to]; taken {
+			w.warn(w.origin.uplink(i).key("url"), "writes to the same place as uplink %q: each point is sent twice, which changes nothing there; remove one of them, or give this one the url, database or bucket that is meant %s", first, got(u.URL))
+			continue
+		}
+		names[to] = u.Name
+	}
+}
+
+// A destination is where points come to lie, however it is written.
+type destination struct{ server, database, policy, org string }
+
+// destinationOf is that of an uplink; false if its url is none.
+func destinationOf(u *Uplink) (destination, bool) {
+	server, err := url.Parse(u.URL)
+	if err != nil || server.Host == "" {
+		return destination{}, false
+	}
+	port := cmp.Or(server.Port(), map[string]string{"http": "80", "https": "443"}[server.Scheme])
+	d := destination{server: server.Scheme + "://" + net.JoinHostPort(strings.ToLower(server.Hostname()), port) + strings.TrimRight(server.Path, "/")}
+	switch u.API {
+	case "v1":
+		d.database, d.policy = u.Database, u.RetentionPolicy
+	case "v2":
+		d.database, d.org = u.Bucket, u.Org
+	default:
+		d.database = u.Database
+	}
+	return d, true
 }
 
 // UplinkNames are the names of the uplinks, in the order of the file.

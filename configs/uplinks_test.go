@@ -2,6 +2,7 @@ package configs
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -84,5 +85,40 @@ func TestFaultsOfSeveralUplinks(t *testing.T) {
 	warned := strings.Join(c.Warnings(), "\n")
 	if !strings.Contains(warned, `uplink.org: has no effect with api = "v1"`) {
 		t.Errorf("warnings %q", warned)
+	}
+}
+
+// Two uplinks that write to the same place are told of, however their addresses are written; two databases of one server are not.
+func TestUplinksToTheSamePlace(t *testing.T) {
+	v1 := func(url, more string) string { return fmt.Sprintf("url = %q\napi = \"v1\"\ndatabase = \"d\"\n", url) + more }
+	v2 := func(url, more string) string { return fmt.Sprintf("url = %q\napi = \"v2\"\nbucket = \"b\"\n", url) + more }
+	v3 := func(url, db string) string { return fmt.Sprintf("url = %q\napi = \"v3\"\ndatabase = %q\n", url, db) }
+	for _, c := range []struct {
+		name, a, b string
+		same       bool
+	}{
+		{"v1", v1("http://h:8086", ""), v1("http://h:8086", ""), true},
+		{"a slash behind", v1("http://h:8086/", ""), v1("http://h:8086", ""), true},
+		{"capitals", v1("http://H:8086", ""), v1("http://h:8086", ""), true},
+		{"the usual port", v1("https://h", ""), v1("https://h:443", ""), true},
+		{"other retention policies", v1("http://h", "retention_policy = \"a\"\n"), v1("http://h", ""), false},
+		{"another port", v1("http://h:1", ""), v1("http://h:2", ""), false},
+		{"another path", v1("http://h/a", ""), v1("http://h/b", ""), false},
+		{"v2", v2("http://h", "org = \"o\"\n"), v2("http://h", "org = \"o\"\n"), true},
+		{"other organisations", v2("http://h", "org = \"o\"\n"), v2("http://h", "org = \"p\"\n"), false},
+		{"v3", v3("http://h", "d"), v3("http://h", "d"), true},
+		{"other databases", v3("http://h", "d"), v3("http://h", "e"), false},
+		{"other tokens are no other place", v1("http://h", "token_file = \"/a\"\n"), v1("http://h", "token_file = \"/b\"\n"), true},
+	} {
+		cfg := mustParse(t, base+"[[uplink]]\nname = \"one\"\n"+c.a+"[[uplink]]\nname = \"two\"\n"+c.b)
+		var told int
+		for _, w := range cfg.Warnings() {
+			if strings.Contains(w, "writes to the same place as uplink \"one\"") && strings.Contains(w, "remove one of them") {
+				told++
+			}
+		}
+		if want := map[bool]int{true: 1, false: 0}[c.same]; told != want {
+			t.Errorf("%s: %d warnings, want %d: %q", c.name, told, want, cfg.Warnings())
+		}
 	}
 }

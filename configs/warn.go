@@ -21,6 +21,7 @@ func (c *Config) Warnings() []string {
 		w.connection(w.origin.uplink(i), &u.TLS, []string{u.URL})
 		w.uplink(w.origin.uplink(i), u)
 	}
+	w.sameUplinks()
 	return w.lines()
 }
 

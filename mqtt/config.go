@@ -2,6 +2,7 @@ package mqtt
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -33,6 +34,9 @@ type Config struct {
 	MaxMessageBytes int           // largest payload that is handed on, its topic not counted; 0 is 64 KiB
 	TLS             *tls.Config   // for ssl, tls, mqtts and wss; nil: the system's roots
 
+	// Authorities are asked for before every connection, and stand in the place of TLS.RootCAs. nil: those of TLS.
+	Authorities func() *x509.CertPool
+
 	Filters     []Filter // what to subscribe to, on every connection
 	Unsubscribe []string // filters of an earlier run; those not in Filters are ended once, if the broker has the session
 
@@ -47,6 +51,19 @@ type Config struct {
 
 	Logger *slog.Logger     // nil: silence
 	Now    func() time.Time // dates arrivals and changes of the connection, with its monotonic part; nil is time.Now
+}
+
+// trust is TLS with the authorities of now.
+func (c *Config) trust() *tls.Config {
+	if c.Authorities == nil {
+		return c.TLS
+	}
+	conf := c.TLS.Clone() // of nil it is nil
+	if conf == nil {
+		conf = &tls.Config{}
+	}
+	conf.RootCAs = c.Authorities()
+	return conf
 }
 
 // withDefaults is the configuration with its zero values filled in and its filters unique.

@@ -50,7 +50,7 @@ func (c *Client) connect(ctx context.Context, e *endpoint) (*session, error) {
 	release := func() bool { return true }
 	opts.SetDefaultPublishHandler(s.handle)
 	opts.SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) {
-		conn, err := c.open(ctx, e.url, c.cfg.TLS)
+		conn, err := c.open(ctx, e.url, c.cfg.trust())
 		if err != nil {
 			dialErr = plain(err)
 			return nil, err

@@ -120,7 +120,7 @@ func uplinkFamilies(u UplinkPart) []family {
 	}
 	return []family{
 		state,
-		gaugeTime("uplink_last_success_timestamp_seconds", "When the server last stored a line; NaN if not since the agent started.", r.LastSuccess),
+		gaugeTime("uplink_last_success_timestamp_seconds", "When the server last stored a line; NaN if never.", r.LastSuccess),
 		gaugeFloat("uplink_retry_seconds", "Time to the next attempt, 0 if none is waited for.", r.RetryInS),
 	}
 }

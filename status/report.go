@@ -108,7 +108,7 @@ type Buffer struct {
 type Uplink struct {
 	State       string  `json:"state"`        // idle, up, down, waiting or blocked
 	Since       string  `json:"since"`        // when that became so
-	LastSuccess string  `json:"last_success"` // when it last stored a line; "" if not since the agent started
+	LastSuccess string  `json:"last_success"` // when it last stored a line, before a restart too; "" if never
 	LastError   string  `json:"last_error"`   // why it is down, waiting or blocked
 	RetryInS    float64 `json:"retry_in_s"`   // until the next attempt; 0 if none is waited for
 }

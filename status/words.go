@@ -95,7 +95,7 @@ func (u Uplink) words(now string) []string {
 		lines = append(lines, "next attempt in "+span(u.RetryInS))
 	}
 	if u.LastSuccess == "" {
-		return append(lines, "no success since the agent started")
+		return append(lines, "nothing uploaded yet")
 	}
 	return append(lines, "last success "+u.LastSuccess+ago(u.LastSuccess, now))
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 // child, as the value of childEnv, has the test binary play a program that a Process runs.
@@ -15,7 +17,7 @@ const childEnv = "EDGEAGENT_TESTBED_CHILD"
 func TestMain(m *testing.M) {
 	switch os.Getenv(childEnv) {
 	case "":
-		os.Exit(m.Run())
+		goleak.VerifyTestMain(m)
 	case "exit 3":
 		fmt.Println("args:", strings.Join(os.Args[1:], " "))
 		os.Exit(3)

@@ -3,6 +3,7 @@ package uplink
 import (
 	"cmp"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -35,7 +36,12 @@ type Config struct {
 	RetryMin time.Duration // back-off begins here; 0 is 1 s
 	RetryMax time.Duration // and ends here; the slow retries take half of it to all of it; 0 is 5 min
 
-	TLS       *tls.Config // nil is the system's; TLS 1.2 is the least whatever it says
+	TLS *tls.Config // nil is the system's; TLS 1.2 is the least whatever it says
+
+	// Authorities are asked for before a request that needs a new connection, and stand in the place of TLS.RootCAs: the same pool, as
+	// long as they have not changed. nil: those of TLS.
+	Authorities func() *x509.CertPool
+
 	UserAgent string
 	Logger    *slog.Logger // nil is silent
 

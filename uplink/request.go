@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +25,8 @@ type poster struct {
 	target    target
 	wires     *wires
 	transport http.RoundTripper
-	gzip      *gzip.Writer // nil: plain
+	roots     *x509.CertPool // of transport, if there are Config.Authorities
+	gzip      *gzip.Writer   // nil: plain
 	now       func() time.Time
 	user      string // of the last request
 	secret    string // of the last request; shown to nobody
@@ -39,10 +42,28 @@ func newPoster(cfg Config) (*poster, error) {
 		p.now = cfg.TLS.Time
 	}
 	p.transport = newTransport(cfg.TLS, p.wires)
+	p.renew()
 	if cfg.Gzip {
 		p.gzip, err = gzip.NewWriterLevel(io.Discard, gzipLevel)
 	}
 	return p, err
+}
+
+// renew takes authorities that have changed into use, unless a connection is open: that has been judged by those of its time.
+func (p *poster) renew() {
+	if p.cfg.Authorities == nil || p.wires.any() {
+		return
+	}
+	roots := p.cfg.Authorities()
+	if roots == p.roots {
+		return
+	}
+	conf := p.cfg.TLS.Clone() // of nil it is nil
+	if conf == nil {
+		conf = &tls.Config{}
+	}
+	conf.RootCAs = roots
+	p.roots, p.transport = roots, newTransport(conf, p.wires)
 }
 
 // hangUp closes all connections.

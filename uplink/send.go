@@ -40,6 +40,7 @@ func (p *poster) send(ctx context.Context, b *body) answer {
 		return answer{outcome: denied, reason: p.clean(fmt.Sprintf("read token or password: %v", err))}
 	}
 	p.user, p.secret = user, secret
+	p.renew()
 	if user == "" && strings.ContainsFunc(secret, unicode.IsControl) {
 		return answer{outcome: denied, reason: errBadToken.Error()}
 	}

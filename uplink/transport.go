@@ -113,6 +113,13 @@ func (c *wire) Close() error {
 	return c.Conn.Close()
 }
 
+// any reports whether a connection is open.
+func (w *wires) any() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.live) > 0
+}
+
 // cut closes all connections.
 func (w *wires) cut() {
 	w.mu.Lock()
