@@ -23,12 +23,14 @@ type batch struct {
 	stride  int   // how many entries to try next; 0 is all
 	lastBad int   // index behind the last refused entry
 	hints   []int // indexes of entries that the server named, ascending
-	naive   bool  // the server named a wrong one: no more hints
+	guessed bool  // hints are what to expect, not all of them named by the server: what lies between may be refused as well
+	naive   bool  // one was wrong: no more hints
 	doubted []doubt
-	asking  int   // which of them is tried once more before any is believed
-	sure    int   // index behind the last one that was believed; 0 if none was
-	rewinds int   // how often doubted entries were tried again
-	leap    *leap // how far a run of old entries goes is being found out
+	asking  int            // which of them is tried once more before any is believed
+	sure    int            // index behind the last one that was believed; 0 if none was
+	rewinds int            // how often doubted entries were tried again
+	series  map[string]int // how many lines of each were refused and believed
+	leap    *leap          // how far a run of old entries goes is being found out
 
 	refusals int    // answers that refused, since the server last took a line
 	enough   int    // refusals that ask for a proof, once an entry is refused
@@ -73,7 +75,7 @@ func (b *batch) span(maxBytes int) (end int) {
 	}
 	if i, named := slices.BinarySearch(b.hints, b.next); named {
 		end = b.next + 1
-	} else if i < len(b.hints) && (b.bad == 0 || b.hints[i] < b.bad) {
+	} else if i < len(b.hints) && (b.bad == 0 || b.hints[i] < b.bad) && (!b.guessed || b.hints[i] < end) {
 		end = b.hints[i]
 	}
 	size := 0
@@ -111,10 +113,15 @@ func (b *batch) refused(end int, a *answer, reason string) {
 	}
 	neighbours := b.lastBad == b.next && b.next > 0
 	b.doubt(a, reason)
-	b.stride = loneStride
 	if neighbours {
-		b.stride = 1
 		b.startLeap(a)
+	}
+	switch {
+	case b.expected(b.next - 1): // and no reason to think worse of the rest
+	case neighbours:
+		b.stride = 1
+	default:
+		b.stride = loneStride
 	}
 }
 
@@ -134,6 +141,7 @@ func (b *batch) hint(hints []int, end int) {
 			kept = append(kept, h)
 		}
 	}
+	b.guessed = b.guessed && len(hints) == 0
 	slices.Sort(kept)
 	b.hints = slices.Compact(kept)
 }

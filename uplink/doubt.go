@@ -51,9 +51,13 @@ func (b *batch) proved(e Entry, peer string) (through uint64, parked []Refused) 
 	return b.believe()
 }
 
-// unsure reports whether there are doubts that do not go on where others were believed.
+// unsure reports whether there are doubts that neither go on where others were believed nor were to be expected.
 func (b *batch) unsure() bool {
-	return len(b.doubted) > 0 && b.rewinds < maxRewinds && (b.sure == 0 || b.doubted[0].index != b.sure)
+	if len(b.doubted) == 0 || b.rewinds == maxRewinds {
+		return false
+	}
+	first := b.doubted[0].index
+	return (b.sure == 0 || first != b.sure) && !b.expected(first)
 }
 
 // believe ends all doubts and gives what took returns.
@@ -62,6 +66,7 @@ func (b *batch) believe() (through uint64, parked []Refused) {
 	if b.next == b.told {
 		return 0, nil
 	}
+	b.expect()
 	for _, d := range b.doubted {
 		parked = append(parked, d.Refused)
 		b.sure = d.index + 1

@@ -104,7 +104,7 @@ func (p *poster) try(ctx context.Context, b *body, out *Probe) {
 		out.Verdict, out.Cause = Unreachable, p.noAnswer(err, true).reason
 		return
 	}
-	out.Version = oneLine(res.Header.Get("X-Influxdb-Version"))
+	out.Version = cut(p.clean(oneLine(res.Header.Get("X-Influxdb-Version"))), 64)
 	out.Date, _ = http.ParseTime(res.Header.Get("Date"))
 	if res.TLS != nil {
 		out.Chain = res.TLS.PeerCertificates

@@ -30,6 +30,7 @@ type poster struct {
 	now       func() time.Time
 	user      string // of the last request
 	secret    string // of the last request; shown to nobody
+	hide      hider  // of that secret
 }
 
 func newPoster(cfg Config) (*poster, error) {

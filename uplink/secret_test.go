@@ -135,3 +135,26 @@ func TestInsecureIsTold(t *testing.T) {
 		}
 	}
 }
+
+// A secret is taken out in every form in which a server may send it back.
+func TestHiddenForms(t *testing.T) {
+	for _, secret := range []string{"S3cr3t-tok/en+x=ABCDEFG==", `p@ss w0rd/é+"z`, "1234"} {
+		p := &poster{secret: secret}
+		sum := base64.StdEncoding.EncodeToString([]byte(secret))
+		for _, form := range []string{
+			secret, strings.ToUpper(secret), strings.ToLower(secret), url.QueryEscape(secret), url.PathEscape(secret), fmt.Sprintf("%x", secret), fmt.Sprintf("%X", secret),
+			strings.ReplaceAll(secret, `"`, `\"`), sum, base64.URLEncoding.EncodeToString([]byte("Token " + secret)), base64.RawStdEncoding.EncodeToString([]byte("user:" + secret)),
+		} {
+			if got, want := p.clean("you sent <"+form+"> here"), "you sent <***> here"; got != want {
+				t.Errorf("%s: got %q, want %q", secret, got, want)
+			}
+		}
+		const plain = "database not found: edge, dropped=1446, partial write: 0123456789abcdef"
+		if got := p.clean(plain); secret != "1234" && got != plain {
+			t.Errorf("%s: got %q, want it as it was", secret, got)
+		}
+	}
+	if got := (&poster{secret: "abc"}).clean("abcdef"); got != "abcdef" {
+		t.Errorf("a secret of three letters: got %q", got)
+	}
+}

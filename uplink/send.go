@@ -1,20 +1,15 @@
 package uplink
 
 import (
-	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 )
 
 // stopGrace is how long a request and its settlement may go on after Run was told to stop, so that what the server
@@ -102,28 +97,6 @@ func (p *poster) noAnswer(err error, connected bool) answer {
 		a.reason = cut(a.reason, 200) + "; the server asks for a client certificate and did not accept what it got: tls.cert_file and tls.key_file"
 	}
 	return a
-}
-
-// Where secrets of others may stand in a text: before the @ of an address, such as a proxy's, and in an echoed header.
-var (
-	userinfo  = regexp.MustCompile(`//[^/@\s]*@`)
-	basicAuth = regexp.MustCompile(`[A-Za-z0-9+/]{4,}={0,2}`)
-)
-
-// clean takes secrets out of a text: that of the last request, in all the forms in which it was sent, and others where
-// they can be told.
-func (p *poster) clean(s string) string {
-	if len(p.secret) > 3 {
-		s = strings.NewReplacer(p.secret, "***", url.QueryEscape(p.secret), "***").Replace(s)
-	}
-	s = basicAuth.ReplaceAllStringFunc(s, func(word string) string {
-		plain, err := base64.StdEncoding.DecodeString(word)
-		if err == nil && bytes.Contains(plain, []byte(":")) && utf8.Valid(plain) {
-			return "***"
-		}
-		return word
-	})
-	return userinfo.ReplaceAllString(s, "//***@")
 }
 
 // withGrace is ctx without its end, ending stopGrace after it.
