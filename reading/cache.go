@@ -43,12 +43,29 @@ func (d *Decoder) topic(topic string) *topicEntry {
 	return e
 }
 
+// What agents say of themselves to the broker: edgeagent/<id>/status.
+const (
+	statusRoot = "edgeagent/"
+	statusLeaf = "/status"
+)
+
+// isStatus reports whether an agent says under this topic that it is online. A broad filter brings such messages, the agent's own
+// too, at every connection; they are no readings that went wrong, so only a source that names the topic takes them.
+func isStatus(topic string) bool {
+	id, ok := strings.CutPrefix(topic, statusRoot)
+	if !ok {
+		return false
+	}
+	id, ok = strings.CutSuffix(id, statusLeaf)
+	return ok && id != "" && !strings.Contains(id, "/")
+}
+
 func (d *Decoder) matchTopic(topic string) *topicEntry {
 	e := &topicEntry{topic: topic}
 	for i := range d.sources {
 		s := &d.sources[i]
 		caps, ok := s.topic.match(topic)
-		if !ok {
+		if !ok || isStatus(topic) && !strings.HasPrefix(s.topic.filter()[len(s.topic.share):], statusRoot) {
 			continue
 		}
 		mt := match{index: uint16(i), source: s, caps: caps}

@@ -58,3 +58,32 @@ func TestFilters(t *testing.T) {
 		t.Errorf("names %q and %q", d.SourceName(0), d.SourceName(2))
 	}
 }
+
+// What agents say of themselves is nobody's reading, unless a source asks for it by name.
+func TestStatusOfAgents(t *testing.T) {
+	for _, c := range []struct {
+		source, topic string
+		taken         bool
+	}{
+		{"{sensor...}", "edgeagent/gw-07/status", false},
+		{"+/{sensor}/+", "edgeagent/gw-07/status", false},
+		{"$share/g/{sensor...}", "edgeagent/gw-07-1of2/status", false},
+		{"edgeagent/{sensor}/status", "edgeagent/gw-07/status", true},
+		{"$share/g/edgeagent/{sensor...}", "edgeagent/gw-07/status", true},
+		{"{sensor...}", "edgeagent/gw-07/temperature", true},
+		{"{sensor...}", "edgeagent/a/b/status", true},
+		{"{sensor...}", "edgeagent//status", true},
+		{"{sensor...}", "edgeagent/status", true},
+		{"{sensor...}", "site/edgeagent/gw-07/status", true},
+	} {
+		d, err := Compile([]Rule{{Topic: c.source, Format: "text", Sensor: "x", NotBefore: NoTime}}, NoTime)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var res Result
+		d.Decode(Message{Topic: c.topic, Payload: []byte(`{"state":"online"}`)}, &res)
+		if got := len(res.Readings) + len(res.Refusals); got != 0 != c.taken || d.SourceOf(c.topic) != NoSource != c.taken {
+			t.Errorf("source %s, topic %s: %d readings and refusals, taken %v, want %v", c.source, c.topic, got, got != 0, c.taken)
+		}
+	}
+}
