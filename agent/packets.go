@@ -11,7 +11,9 @@ import (
 
 // packets is the memory by which a redelivery is recognised: QoS 1 messages taken on the present session, by packet
 // identifier and a hash of topic and payload. A message is forgotten when its acknowledgement was written twice the
-// keep-alive ago, when its identifier has come back with another message, or with the session.
+// keep-alive ago and the connection is still the same, when it has not come again for so long after the next connection, when its
+// identifier has come back with another message, or with the session. While there is no connection none is: an acknowledgement
+// that was written to a link which had died is lost, and its message comes again however long the link was away.
 type packets struct {
 	keep    time.Duration // twice the keep-alive
 	latest  map[uint16]packet
@@ -122,16 +124,18 @@ func (p *packets) fill(b *buffer.Batch, record uint64, up time.Duration) {
 	}
 }
 
-// over reports whether a committed record need not be known any more. Those whose acknowledgement was not written are
-// redelivered soon after the next connection, or never.
+// over reports whether a committed record need not be known any more. What the broker does not know as acknowledged is redelivered
+// soon after the next connection, or never.
 func (p *packets) over(r packetRecord, up time.Duration) bool {
-	if r.live == 0 {
+	switch {
+	case r.live == 0:
 		return true
+	case !p.connected:
+		return false
+	case r.older:
+		return up-p.since > p.keep
 	}
-	if r.acked {
-		return up-r.at > p.keep
-	}
-	return r.older && p.connected && up-p.since > p.keep
+	return r.acked && up-r.at > p.keep
 }
 
 // committed ends the batch that b carried.

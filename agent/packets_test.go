@@ -59,6 +59,37 @@ func TestPackets(t *testing.T) {
 	}
 }
 
+// An acknowledgement may be lost with the link that it was written to: its message is known when it comes again after an absence
+// of any length, and for as long after that as it takes to come.
+func TestPacketsOverAnOutage(t *testing.T) {
+	const keep = 20 * time.Second
+	p := newPackets(keep / 2)
+	hash := hashOf("t", []byte("a"))
+	commit := func(record uint64, up time.Duration) {
+		var batch buffer.Batch
+		p.fill(&batch, record, up)
+		p.committed(&batch)
+	}
+	p.session(true, 0)
+	p.take(1, hash, 1)
+	commit(1, 0)
+	p.acked(1, 0)
+	p.down()
+	commit(2, time.Hour)
+	if !p.known(1, hash) {
+		t.Error("forgotten while there was no connection")
+	}
+	p.session(true, time.Hour)
+	commit(3, time.Hour+keep)
+	if !p.known(1, hash) {
+		t.Error("forgotten before the broker had time to send it again")
+	}
+	commit(4, time.Hour+keep+1)
+	if p.known(1, hash) {
+		t.Error("known for ever")
+	}
+}
+
 func TestPacketsRestored(t *testing.T) {
 	p := newPackets(10 * time.Second)
 	a, b := hashOf("t", []byte("a")), hashOf("t", []byte("b"))
