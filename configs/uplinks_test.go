@@ -90,8 +90,12 @@ func TestFaultsOfSeveralUplinks(t *testing.T) {
 
 // Two uplinks that write to the same place are told of, however their addresses are written; two databases of one server are not.
 func TestUplinksToTheSamePlace(t *testing.T) {
-	v1 := func(url, more string) string { return fmt.Sprintf("url = %q\napi = \"v1\"\ndatabase = \"d\"\n", url) + more }
-	v2 := func(url, more string) string { return fmt.Sprintf("url = %q\napi = \"v2\"\nbucket = \"b\"\n", url) + more }
+	v1 := func(url, more string) string {
+		return fmt.Sprintf("url = %q\napi = \"v1\"\ndatabase = \"d\"\n", url) + more
+	}
+	v2 := func(url, more string) string {
+		return fmt.Sprintf("url = %q\napi = \"v2\"\nbucket = \"b\"\n", url) + more
+	}
 	v3 := func(url, db string) string { return fmt.Sprintf("url = %q\napi = \"v3\"\ndatabase = %q\n", url, db) }
 	for _, c := range []struct {
 		name, a, b string
