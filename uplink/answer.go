@@ -89,7 +89,7 @@ var errorStart = regexp.MustCompile(`^\s*\{\s*"(error|code|message)"\s*:\s*"`)
 // that ends too early gives what it holds.
 func (a *answer) readBody(body []byte, clean func(string) string) {
 	e := parseError(body)
-	a.json = e.text != "" || errorStart.Match(body)
+	a.json = e.text != "" || errorStart.Match(body) || a.status == http.StatusOK && bytes.Contains(body, []byte(`"error"`)) // as of a query
 	a.page = a.page || bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))
 	text := e.text
 	if text == "" {

@@ -7,7 +7,8 @@
 // where in the outbox the next batch is from.
 // One switch, in outcome.go, turns an answer into what happens next. Nothing leaves the outbox but by Settle, and
 // nothing is settled but on an answer that only InfluxDB gives. Where the server refuses single lines, the batch is
-// cut until each of them is found (batch.go); they are parked with the server's reason and the rest is delivered.
+// cut until each of them is found (batch.go, leap.go, series.go); they are parked with the server's reason when there is no more
+// doubt (doubt.go), and the rest is delivered.
 // backoff.go says how long to wait, pace.go how much to send. docs/uplink.md tells all of it to people.
 //
 // Caveats. Several writes in flight would reorder updates of one point, so there is one request at a time; only the

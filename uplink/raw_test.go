@@ -84,6 +84,7 @@ func TestRawAnswers(t *testing.T) {
 		{"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{\"error\":\"x\"}", portal},
 		{"HTTP/1.1 200 OK\r\nContent-Length: 13\r\n" + influx + "\r\n{\"error\":\"x\"}", portal},
 		{"HTTP/1.1 200 OK\r\nContent-Length: 40\r\n" + influx + "\r\n{\"code\":\"invalid\",\"message\":\"unable to\"}", portal},
+		{"HTTP/1.1 200 OK\r\nContent-Length: 40\r\n" + influx + "\r\n{\"results\":[{\"error\":\"not found: none\"}]}", portal},
 		{"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n" + influx + "\r\n<html>", portal},
 		{"HTTP/1.1 200 OK\r\nContent-Length: 200\r\n" + influx + "\r\n{\"ok\":", portal},
 		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n" + influx + "\r\n5\r\n{\"a\":", portal},
