@@ -68,6 +68,7 @@ func TestOperations(t *testing.T) {
 	}
 	newPublisher(t, b.URL()).publish(messages...)
 	g.await(soon, "all readings", func(r status.Report) bool { return r.Ledger.Windowed == int64(len(messages)) && r.MQTT.Unacked == 0 })
+	g.awaitLog(soon, 1, "uplink down") // lineOfLog looks at it
 	g.stop()
 
 	dir, other := t.TempDir(), filepath.Join(t.TempDir(), "other.toml")

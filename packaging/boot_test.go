@@ -157,6 +157,8 @@ func TestBoot(t *testing.T) {
 	if inside := d.run("systemctl start edgeagent; sleep 2; " + clock); inside != outside {
 		t.Errorf("the clock is %q for the service, and %q without its unit", inside, outside)
 	}
+	d.run("systemctl reload edgeagent; " + active)
+	d.run("grep -qsx edgeagent /proc/[0-9]*/comm")
 	d.sub("killed", func(d *debian) { d.comesBack("kill -KILL") })
 	d.sub("panics", func(d *debian) { d.comesBack("kill -ABRT") })
 	d.sub("hangs", func(d *debian) {
@@ -178,7 +180,7 @@ systemctl daemon-reload; systemctl restart edgeagent; pid=$(systemctl show -p Ma
 		t.Errorf("the store holds %q after the upgrade, %q before", after, before)
 	}
 	d.run("systemctl stop edgeagent; dpkg -i /root/1.deb; ! " + active)
-	d.run("systemctl start edgeagent; dpkg --remove edgeagent; ! pgrep -x edgeagent; test -e /var/lib/edgeagent/edgeagent.db")
+	d.run("systemctl start edgeagent; dpkg --remove edgeagent; ! grep -qsx edgeagent /proc/[0-9]*/comm; test -e /var/lib/edgeagent/edgeagent.db")
 	d.run("dpkg --purge edgeagent; test ! -e /var/lib/edgeagent; test ! -e /etc/edgeagent")
 }
 

@@ -56,6 +56,28 @@ func TestUnit(t *testing.T) {
 	}
 }
 
+// TestUnitPrograms: the units start nothing that a small Debian may not have; /bin/kill is such a thing, in the package procps.
+func TestUnitPrograms(t *testing.T) {
+	n := 0
+	for _, name := range []string{"edgeagent.service", "edgeagent-firstboot.service"} {
+		for key, values := range settings(t, name) {
+			if !strings.HasPrefix(key, "Exec") {
+				continue
+			}
+			for _, value := range values {
+				n++
+				program, _, _ := strings.Cut(strings.TrimLeft(value, "-@:+!"), " ")
+				if !slices.Contains([]string{"/usr/bin/edgeagent", "/usr/lib/edgeagent/firstboot", "/bin/sh"}, program) {
+					t.Errorf("%s: %s=%s", name, key, value)
+				}
+			}
+		}
+	}
+	if n < 3 {
+		t.Errorf("%d programs found", n)
+	}
+}
+
 // steps are the settings that systemd knows from version 254 on.
 var steps = regexp.MustCompile(`(?m)^Restart(Steps|MaxDelaySec)=.*\n`)
 
