@@ -19,8 +19,8 @@ var doneBy = []struct {
 	test       string // folder and function; "" where there is none
 	why        string // there is no test; a block in a language for machines has these words in its document
 }{
-	{"README.md", "", "go run ./cmd/edgeagent demo", "e2e.TestReadmeDemo", ""},
-	{"README.md", "", "[00:", "e2e.TestReadmeDemo", ""},
+	{"README.md", "", "go run ./cmd/edgeagent demo", "e2e.TestReadme", ""},
+	{"README.md", "", "[00:", "e2e.TestReadme", ""},
 	{"README.md", "", "./scripts/test.sh", "", "it is what runs these tests"},
 	{"README.md", "", "go build ./cmd/edgeagent", "e2e.TestReadme", ""},
 	{"README.md", "toml", "", "e2e.TestReadme", ""},

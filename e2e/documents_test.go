@@ -72,7 +72,7 @@ func try(t *testing.T, place, line string, s step, do func(line string) (string,
 // background starts a line that goes on until the test ends; dir and conf are as for typed.
 func background(t *testing.T, dir, conf, line string) *testbed.Process {
 	t.Helper()
-	return testbed.Start(t, shell(t.Context(), dir, conf, "exec "+line), filepath.Join(dir, "background.log"))
+	return testbed.Start(t, shell(t.Context(), dir, conf, "exec "+line), filepath.Join(t.TempDir(), "background.log"))
 }
 
 // What changes from run to run in what people see, and what stands for it.
