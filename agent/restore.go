@@ -89,7 +89,7 @@ func (e *Engine) restore(store *buffer.Store, snap *buffer.Snapshot, st state) e
 	if e.held, err = decodeHeld(snap.Held); err != nil {
 		return err
 	}
-	whole := snap.State != nil && (snap.Salvaged == nil || snap.Salvaged.Whole)
+	whole := snap.State != nil && !snap.Partial
 	if err := e.restoreJournal(store, whole); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"edgeagent/reading"
 	bolt "go.etcd.io/bbolt"
 )
 
@@ -16,13 +17,17 @@ type carrier struct {
 	from []*wreck
 	base *wreck // what is remembered comes from this one; nil if nothing can be read
 
+	memory *wreck // the journal comes from this one
+	final  int64  // the end of the last window of whose final point it is known that it was made, ns
+
 	latest bool // the first of them is known to be the last transaction
 	size   int  // bytes put since the transaction began
 	end    time.Time
 	sum    Salvage
 
 	old      books                    // the uplinks as base had them
-	replaced map[uint64]bool          // points of base that an update in it replaces: of an older transaction they are not taken
+	replaced map[uint64]bool          // points that an update among those carried replaces: of an older transaction they are not taken
+	taken    uint64                   // above the old numbers of all points carried
 	source   []int                    // for each uplink of the new file its place among those of old; -1: it was not there
 	resets   func(before int64) int64 // how often the new store was begun anew, from what the old one says; -1 if it says nothing
 	renumber bool                     // points and messages get new numbers
@@ -35,7 +40,7 @@ const carryStep = 1 << 20
 var errEnough = errors.New("time or room is up")
 
 func newCarrier(s *Store, db *bolt.DB, from []*wreck) *carrier {
-	c := &carrier{s: s, db: db, from: from, latest: true, replaced: make(map[uint64]bool), end: time.Now().Add(salvageTime), w: writer{c: firstBooks(), lim: s.lim}}
+	c := &carrier{s: s, db: db, from: from, latest: true, final: reading.NoTime, replaced: make(map[uint64]bool), end: time.Now().Add(salvageTime), w: writer{c: firstBooks(), lim: s.lim}}
 	for _, w := range from {
 		if c.base == nil || w.faults < c.base.faults {
 			c.base = w
@@ -53,6 +58,7 @@ func newCarrier(s *Store, db *bolt.DB, from []*wreck) *carrier {
 	if c.base != nil {
 		c.old = c.base.books()
 	}
+	c.memory = c.remembering()
 	c.w.c.uplinks = nil
 	for _, u := range c.old.uplinks {
 		u.points, u.overtaken = PointCounts{}, nil
@@ -84,14 +90,25 @@ func (c *carrier) putBorn() error {
 	state := c.w.tx.Bucket([]byte(bucketState))
 	born, before := c.s.floor.get(), int64(-1)
 	if c.base != nil {
-		if v, ok := c.base.int64(keyBorn); ok && c.sum.Whole {
+		v, ok := c.base.int64(keyBorn)
+		switch {
+		case c.sum.Whole && ok:
 			born = v
+		case ok:
+			born = max(born, v, c.final)
+		default:
+			born = max(born, c.final)
 		}
 		if v, ok := c.base.int64(keyResets); ok {
 			before = v
 		}
 	}
 	n := c.resets(before)
+	if !c.sum.Whole {
+		if err := putSealed(state, []byte(keyPartial), nil); err != nil {
+			return err
+		}
+	}
 	return errors.Join(putSealed(state, []byte(keyBorn), numberKey(uint64(born))), putSealed(state, []byte(keyResets), numberKey(uint64(n))))
 }
 
@@ -191,35 +208,4 @@ func (c *carrier) extra(bucket string) error {
 	return c.base.named(bucket, func(k, data []byte) error {
 		return c.put(bucket, append([]byte(nil), k...), seal(k, data))
 	}, func(error) error { return nil })
-}
-
-func (c *carrier) packets() error {
-	return c.base.records(bucketPackets, func(n uint64, data []byte) error {
-		if _, err := unpackPackets(data); err != nil {
-			return c.lost(err)
-		}
-		c.w.c.NextRecord = max(c.w.c.NextRecord, n+1)
-		size, err := putRecord(c.w.bucket(bucketPackets), n, data)
-		return errors.Join(err, c.step(int(size)))
-	}, c.lost)
-}
-
-func (c *carrier) journal() error {
-	var u unpacker
-	return c.base.records(bucketJournal, func(n uint64, data []byte) error {
-		entries, err := u.unpack(data)
-		if err != nil {
-			return c.lost(err)
-		}
-		size, err := putRecord(c.w.bucket(bucketJournal), n, data)
-		if err != nil {
-			return err
-		}
-		c.w.c.NextRecord = max(c.w.c.NextRecord, n+1)
-		c.w.c.Records++
-		c.w.c.Bytes[inJournal] += size
-		c.sum.Records++
-		c.sum.Readings += int64(len(entries))
-		return c.step(int(size))
-	}, c.lost)
 }

@@ -1,9 +1,12 @@
 package buffer
 
 // outbox carries the queued points, under the numbers they had. Where some of the last transaction cannot be read those of the one
-// before are taken: what was settled in between goes out twice, and is the same twice.
+// before are taken: what was settled in between goes out twice, and is the same twice. So are those of a later one, of which other things are lost.
 func (c *carrier) outbox() error {
-	if err := c.points(c.base); err != nil {
+	if err := c.later(); err != nil {
+		return err
+	}
+	if err := c.points(c.base, 0); err != nil {
 		return err
 	}
 	if c.base.gaps == 0 || c.renumber {
@@ -13,13 +16,36 @@ func (c *carrier) outbox() error {
 		if w == c.base || !w.known || w.counters.Commits+1 != c.base.counters.Commits {
 			continue
 		}
-		return c.points(w)
+		return c.points(w, 0)
+	}
+	return nil
+}
+
+// later carries the points of transactions after base. They come first, since they tell which of base's they replace. If it cannot be told
+// that it is later, or numbers are new, only points made after base are taken: they cannot be base's.
+func (c *carrier) later() error {
+	if !c.base.known {
+		return nil
+	}
+	for _, w := range c.from {
+		least := max(c.taken, c.base.counters.NextSeq)
+		if w == c.base || w.known && w.counters.NextSeq <= least {
+			continue
+		}
+		if w.last > c.base.last && !c.renumber {
+			least = 1
+		}
+		if err := c.points(w, least); err != nil {
+			return err
+		}
+		w.again()
 	}
 	return nil
 }
 
 // seq is the number that a point gets which had number old.
 func (c *carrier) seq(old uint64) uint64 {
+	c.taken = max(c.taken, old+1)
 	n := &c.w.c.NextSeq
 	if c.renumber {
 		old = *n
@@ -45,7 +71,8 @@ func (c *carrier) waits(u int, old uint64) bool {
 	return !skip
 }
 
-func (c *carrier) points(from *wreck) error {
+// points carries the points of one transaction from number least on.
+func (c *carrier) points(from *wreck, least uint64) error {
 	fault := c.lost
 	if from != c.base {
 		fault = func(error) error { return nil }
@@ -59,11 +86,14 @@ func (c *carrier) points(from *wreck) error {
 		if err != nil {
 			return fault(err)
 		}
-		if from != c.base && (c.replaced[p.Seq] || c.w.bucket(bucketOutbox).Get(k) != nil) {
+		if p.Seq < least || c.replaced[p.Seq] || !c.renumber && c.w.bucket(bucketOutbox).Get(k) != nil {
 			return nil
 		}
 		if p.Replaces != 0 {
 			c.replaced[p.Replaces] = true
+		}
+		if p.Kind == Finalized && (least > 0 || c.base.faults > 0) {
+			c.final = max(c.final, p.End)
 		}
 		return c.point(&p, len(v))
 	}, fault)

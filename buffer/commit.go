@@ -129,6 +129,9 @@ func (w *writer) putBlobs(b *Batch) error {
 		if err := putBlob(bucket, keyState, b.State); err != nil {
 			return fmt.Errorf("store state: %w", err)
 		}
+		if err := bucket.Delete([]byte(keyPartial)); err != nil {
+			return fmt.Errorf("store state: %w", err)
+		}
 	}
 	if b.Held != nil {
 		if err := putBlob(bucket, keyHeld, b.Held); err != nil {

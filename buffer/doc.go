@@ -13,7 +13,7 @@
 // edgeagent.db.schema-N, as it was before an upgrade, until the next clean start.
 //
 //	bucket      key                 value
-//	state       name (+ part)       schema, born, resets, counters, and the parts of the blobs state, held and aliases
+//	state       name (+ part)       schema, born, resets, partial, counters, and the parts of the blobs state, held and aliases
 //	journal     record, part        packed entries of one commit (pack.go)
 //	packets     record, part        packet memory of one commit, 10 bytes a packet
 //	outbox      sequence            one point
@@ -115,15 +115,17 @@
 // mapping past the end of its file kills the process. So bbolt is not given a file before it has been read another way:
 //
 //  1. Every start reads the meta pages and the pages of the tree with plain reads, which cannot fault (page.go, tree.go). Size, page numbers,
-//     kinds, bounds, key order, double use and a stored free list are checked: all that bbolt will walk.
+//     kinds, bounds, key order, double use and a stored free list are checked: all that bbolt will walk. The counters are compared with
+//     what is there (census.go).
 //  2. After a stop that was not orderly Options.Check has the file checked in a child process for up to five seconds: bbolt's own check,
 //     the counters against what is there, and the checksum of every record. Only what that process says, or dies of, is proof.
 //
 // A file that is proven damaged is moved aside under a name of its own and a fresh one takes its place, into which is carried what can still be read
 // (wreck.go, carry.go). Two transactions can be read: the last, and, since bbolt uses a freed page again only in the transaction after the next, the
-// one before it. If the meta pages are lost, roots are looked for in the whole file. What decides about windows (state, marks, late counts,
-// packet memory, journal) is taken from one transaction, the one of which more is left; points and refused points count as carried. See Salvage for
-// what that means for the floor.
+// one before it. If the meta pages are lost, or the state of both is, roots are looked for in the whole file; pages of an older one may have been used
+// again. State, marks and late counts are taken from one transaction, the one of which more is left, and the journal from the newest of which it
+// is whole, which need not be the same: then M is learned from the journal too, until a state is committed (key partial). Packet memory goes with the
+// journal; points come from all that are not older. Points and refused points count as carried. See Salvage for what that means for the floor.
 //
 // Of an uplink whose record is damaged nothing is known to be settled: all that is queued waits for it again.
 //

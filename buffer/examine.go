@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -98,8 +99,8 @@ func (x *examiner) smallState(w *wreck) error {
 		}
 	}
 	x.audit = newAuditor(w.counters, func(fn func(k, v []byte) error) error {
-		for name, v := range x.uplinks {
-			_ = fn([]byte(name), v)
+		for _, name := range slices.Sorted(maps.Keys(x.uplinks)) {
+			_ = fn([]byte(name), x.uplinks[name])
 		}
 		return nil
 	})

@@ -23,6 +23,7 @@ type Snapshot struct {
 	Floor      int64          // what ends at or before it counts as late, and is not put out again, ns; reading.NoTime if none. See Salvage
 	Resets     int64          // times that a damaged file was moved aside and a fresh one begun
 	Salvaged   *Salvage       // what this Open saved from a damaged file; nil if it found none
+	Partial    bool           // the store was salvaged in part and no State has been committed since: journal and State may be of different commits
 	Counts     PointCounts    // of the first uplink
 }
 
@@ -50,6 +51,7 @@ func (s *Store) Load() (*Snapshot, error) {
 		if snap.Aliases, err = getBlob(state, keyAliases); err != nil {
 			return err
 		}
+		snap.Partial = state.Get([]byte(keyPartial)) != nil
 		s.loadMarks(tx, snap)
 		s.loadLate(tx, snap)
 		return eachRecord(tx.Bucket([]byte(bucketPackets)), math.MaxUint64, func(n uint64, data []byte, err error) error {

@@ -10,10 +10,11 @@ import (
 )
 
 // A Salvage is what was saved from a damaged file. Everything is as the file had it, but that points count as carried. What is
-// remembered beside points comes from one transaction, the last or the one before it.
+// remembered beside points and readings comes from one transaction, the last or the one before it.
 //
 // Whole says that all which decides about windows was saved, from the last transaction: state, journal, marks and late counts. Then the new
-// store goes on as the old one would have. Otherwise its floor is F, so that no window which may be at the server is put out again
+// store goes on as the old one would have. Otherwise its floor is F, or the end of the last window whose final point was carried over although
+// the saved state may not know of it, so that no window which has a true point is put out again
 // from what is left of its readings. Without State the journal is all that is known of M.
 type Salvage struct {
 	Points   int64 `json:"points"`   // of the outbox

@@ -40,6 +40,7 @@ const firstBuckets = 10
 const (
 	keySchema   = "schema"
 	keyBorn     = "born"
+	keyPartial  = "partial" // salvaged in part, and no state has been committed since
 	keyResets   = "resets"
 	keyCounters = "counters"
 	keyState    = "state"

@@ -128,18 +128,16 @@ func (t *tree) take(id uint64, depth int) (node, error) {
 	return n, nil
 }
 
-// verify reads all pages that bbolt will walk when it opens the file, and reports the first fault. It is what lets bbolt,
-// which panics in a goroutine of its own, have the file.
+// verify reads all pages that bbolt will walk when it opens the file, compares the counters with what is on them, and reports the first fault. It is
+// what lets bbolt, which panics in a goroutine of its own, have the file.
 func verify(f *pageFile, m meta) error {
 	stop := func(err error) error { return err }
 	t, err := readTree(f, m.root, stop)
 	if err != nil {
 		return err
 	}
-	for name := range t.buckets {
-		if err := t.each(name, func(_, _ []byte) error { return nil }, stop); err != nil {
-			return err
-		}
+	if err := t.census(); err != nil {
+		return err
 	}
 	if m.freelist == noFreelist {
 		return nil

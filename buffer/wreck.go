@@ -18,6 +18,11 @@ type wreck struct {
 	known    bool  // counters could be read
 	faults   int64 // in what decides about windows
 	gaps     int64 // in points and rejected messages
+
+	memory int64  // bytes of the journal that can be read
+	holes  int64  // in the journal
+	last   uint64 // record of it
+	torn   int64  // faults in the packet memory
 }
 
 // lostState is what a lost state weighs against pages and records of the journal.
@@ -35,12 +40,13 @@ func readWrecks(f *os.File) ([]*wreck, error) {
 	for _, m := range metas {
 		list = append(list, readWreck(file, m.root))
 	}
-	if len(metas) < 2 || !list[0].known && !list[1].known {
-		list = append(list, file.strays(list)...)
-	}
 	newestFirst := func(a, b *wreck) int { return cmp.Compare(b.counters.Commits, a.counters.Commits) }
+	if len(metas) < 2 || !list[0].known && !list[1].known {
+		strays := file.strays(list)
+		slices.SortStableFunc(strays, newestFirst)
+		list = append(list, strays[:min(len(strays), mostWrecks-len(list))]...) // a root that a meta page names stays, whatever is left of it
+	}
 	slices.SortStableFunc(list, newestFirst)
-	list = list[:min(len(list), mostWrecks)]
 	for _, w := range list {
 		w.survey()
 	}
@@ -127,11 +133,17 @@ func (w *wreck) survey() {
 	for _, name := range [...]string{bucketMarks, bucketLate, bucketInputs} {
 		_ = w.named(name, func(_, _ []byte) error { return nil }, w.fault)
 	}
-	_ = w.records(bucketPackets, func(uint64, []byte) error { return nil }, w.fault)
-	_ = w.records(bucketJournal, func(uint64, []byte) error { return nil }, w.fault)
+	_ = w.records(bucketPackets, func(uint64, []byte) error { return nil }, func(error) error { w.torn++; return nil })
+	_ = w.records(bucketJournal, func(n uint64, data []byte) error {
+		w.memory, w.last = w.memory+int64(len(data)), n
+		return nil
+	}, func(error) error { w.holes++; return nil })
 	w.again()
 	c := &w.counters
-	w.faults += w.missing(bucketJournal, c.Records, c.Bytes[inJournal])
+	if missing := w.missing(bucketJournal, c.Records, c.Bytes[inJournal]); w.known {
+		w.holes += missing
+	}
+	w.faults += w.holes
 	w.gaps = w.missing(bucketOutbox, c.Outbox, c.Bytes[inOutbox]) +
 		w.missing(bucketParked, anyNumber, c.Bytes[inParked]) +
 		w.missing(bucketRejected, c.Rejected, c.Bytes[inRejected])
