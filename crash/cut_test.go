@@ -19,6 +19,8 @@ type cutter struct {
 	harmful bool // other losses than those that keep the order of writes
 	goOn    int  // one cut in so many is gone on from to the end
 
+	after func(dir string) error // looks at what a cut left, instead of start
+
 	opened, gone int
 	evicted      int64 // most points that a store said were evicted
 	slowest      time.Duration
@@ -26,7 +28,10 @@ type cutter struct {
 }
 
 // run walks through the calls, in the order of their lines, and cuts.
-func (u *cutter) run() {
+func (u *cutter) run() { u.runOn(newDisk(u.dir)) }
+
+// runOn is run on a disk that is not empty at first.
+func (u *cutter) runOn(d *disk) {
 	type moment struct {
 		line int
 		c    *call
@@ -38,7 +43,6 @@ func (u *cutter) run() {
 		moments = append(moments, moment{c.begin, c, false}, moment{c.end, c, true})
 	}
 	slices.SortStableFunc(moments, func(a, b moment) int { return a.line - b.line })
-	d := newDisk(u.dir)
 	for _, m := range moments {
 		switch {
 		case !m.ends:
@@ -71,7 +75,11 @@ func (u *cutter) cut(d *disk, line int, how loss) {
 	sector := []int64{512, 4096}[u.rng.IntN(2)]
 	d.cut(u.t, dir, how, sector, u.rng)
 	u.opened++
-	if err := u.start(dir, line); err != nil {
+	after := func() error { return u.start(dir, line) }
+	if u.after != nil {
+		after = func() error { return u.after(dir) }
+	}
+	if err := after(); err != nil {
 		u.faults = append(u.faults, fmt.Errorf("cut at line %d, loss %d, sectors of %d: %w", line, how, sector, err))
 	}
 }

@@ -46,6 +46,12 @@ func newDisk(dir string) *disk {
 	return &disk{dir: dir, names: map[string]*inode{}, live: map[string]*inode{}, fds: map[int]*handle{}}
 }
 
+// hold puts a file on the disk, that is there when the trace begins.
+func (d *disk) hold(name string, content []byte) {
+	node := &inode{durable: content}
+	d.names[name], d.live[name] = node, node
+}
+
 // base is the name of a path in the folder, "" if it is elsewhere.
 func (d *disk) base(path string) string {
 	if filepath.Dir(path) != d.dir {
@@ -65,6 +71,11 @@ func (d *disk) issue(c *call) {
 			delete(d.live, from)
 			d.live[to] = node
 			d.moves = append(d.moves, move{c, from, nil}, move{c, to, node})
+		}
+	case "link", "linkat":
+		if node, to := d.live[d.base(c.path)], d.base(c.to); node != nil && to != "" && c.result == 0 {
+			d.live[to] = node
+			d.moves = append(d.moves, move{c, to, node})
 		}
 	case "unlink", "unlinkat":
 		if name := d.base(c.path); d.live[name] != nil && c.result == 0 {

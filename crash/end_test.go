@@ -3,6 +3,7 @@ package crash
 import (
 	"fmt"
 	"path/filepath"
+	"testing"
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
@@ -25,21 +26,22 @@ func (w *world) finish() {
 	w.tap.Accept()
 	w.publishLast()
 	r := w.await(inTheEnd, "everything to be uploaded", func(r status.Report) bool {
-		return r.MQTT.Unacked == 0 && r.Points.Queued == 0 && r.Points.Finalized > 0
+		return r.MQTT.Unacked == 0 && r.Points.Queued == 0 && r.Points.Finalized > 0 && w.mirror.done(r)
 	})
 	w.mark("end", r.Ledger.Received)
 	y := tally{t: w.t, conns: wireOf(w.t, w.tap)}
 	for _, m := range w.marks {
 		y.follow(m)
 	}
-	want := sim.Oracle(sim.Params{Size: 5 * time.Minute, Delay: 10 * time.Minute}, y.items())
+	want := sim.Oracle(w.rules, y.items())
 	sameLedger(w.t, r.Ledger, want.Ledger)
 	balanced(w.t, r)
 	p := r.Points
-	if f, u, l := want.Count(sim.Finalized), want.Count(sim.Updated), want.Count(sim.LateReport); p.Finalized != f || p.Updated != u || p.LateReports != l || p.Uploaded != f+u+l+p.LateReadings {
-		w.t.Errorf("points %+v, want %d finalized, %d updated, %d late reports, all uploaded", p, f, u, l)
+	made(w.t, "the uplink", p, want)
+	if w.mirror != nil {
+		w.mirror.compare(w.t, r, want)
 	}
-	for _, diff := range sim.Compare(want, w.held(), sim.Naming{}) {
+	for _, diff := range sim.Compare(want, w.held(), sim.Naming{Updates: w.rules.UpdateInterval > 0}) {
 		w.t.Error(diff)
 	}
 	w.lateAtServer(want.Late, p.LateReadings)
@@ -49,6 +51,15 @@ func (w *world) finish() {
 	l := want.Ledger
 	w.t.Logf("%d readings: %d windowed, %d late, %d duplicate; %d points; %d kills of the agent, %d of the broker, %v",
 		l.Received, l.Windowed, l.Late, l.Duplicate, len(want.Points), w.agentKills, w.brokerDead, w.others)
+}
+
+// made compares the points of one uplink with the oracle. All must have been uploaded, but for those that an update overtook.
+func made(t *testing.T, name string, p status.Points, want sim.Result) {
+	t.Helper()
+	f, u, l := want.Count(sim.Finalized), want.Count(sim.Updated), want.Count(sim.LateReport)
+	if p.Finalized != f || p.Updated != u || p.LateReports != l || p.Uploaded+p.Superseded != f+u+l+p.LateReadings || p.Superseded > u {
+		t.Errorf("points of %s: %+v, want %d finalized, %d updated, %d late reports, all uploaded or superseded", name, p, f, u, l)
+	}
 }
 
 // lastTopic is that of the reading that ends a run.

@@ -93,6 +93,11 @@ func (w *world) freeze() {
 // toggleServer stops the server, or starts it again.
 func (w *world) toggleServer() {
 	w.t.Helper()
+	if w.mirror != nil && w.rng.IntN(2) == 0 {
+		w.mirror.toggle()
+		w.others["mirror toggles"]++
+		return
+	}
 	if w.server.Running() {
 		w.server.Stop()
 	} else {

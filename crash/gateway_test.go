@@ -23,6 +23,7 @@ type config struct {
 	window string
 	buffer string // "" is a commit interval of 300 ms
 	uplink string // with url, api and what the api needs
+	mirror string // url of a second server: then it has an uplink too, and the first sends the newest first
 	mqtt   string
 }
 
@@ -47,11 +48,7 @@ late_readings = "uplink"
 [buffer]
 dir = %q
 %s
-[uplink]
 %s
-health_interval = "0s"
-retry_min = "100ms"
-retry_max = "500ms"
 [http]
 listen = ""
 `
@@ -60,7 +57,13 @@ func (c config) text(dir string) string {
 	if c.buffer == "" {
 		c.buffer = `commit_interval = "300ms"`
 	}
-	return fmt.Sprintf(configText, c.broker, c.mqtt, c.source, c.window, dir, c.buffer, c.uplink)
+	const calm = "health_interval = \"0s\"\nretry_min = \"100ms\"\nretry_max = \"500ms\"\n"
+	uplinks := "[uplink]\n" + c.uplink + calm
+	if c.mirror != "" {
+		uplinks = "[[uplink]]\nname = \"central\"\norder = \"newest\"\nbatch_points = 20\n" + c.uplink + calm +
+			"[[uplink]]\nname = \"mirror\"\nbatch_points = 30\n" + v1(c.mirror, "copy") + calm
+	}
+	return fmt.Sprintf(configText, c.broker, c.mqtt, c.source, c.window, dir, c.buffer, uplinks)
 }
 
 // v1 is an uplink to a database of a server.

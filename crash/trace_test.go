@@ -16,7 +16,7 @@ import (
 )
 
 // traced are the system calls by which the agent changes files and sends.
-const traced = "trace=openat,pwrite64,write,writev,sendto,fsync,fdatasync,ftruncate,rename,renameat,renameat2,unlink,unlinkat"
+const traced = "trace=openat,pwrite64,write,writev,sendto,fsync,fdatasync,ftruncate,rename,renameat,renameat2,link,linkat,unlink,unlinkat"
 
 // noSync makes every sync a lie: the call is not made, and says that all is well.
 const noSync = "inject=fsync,fdatasync:retval=0"
@@ -37,7 +37,7 @@ type call struct {
 	begin, end int
 	fd         int
 	path       string // of fd, or the first path among the arguments
-	to         string // of a rename
+	to         string // of a rename or link
 	data       []byte
 	number     int64 // offset of a pwrite64, length of an ftruncate
 	flags      string
@@ -56,6 +56,7 @@ func TestParseCall(t *testing.T) {
 		`fdatasync(8</d/f> <unfinished ...>`:                                   {name: "fdatasync", begin: 7, end: math.MaxInt, fd: 8, path: "/d/f"},
 		`fsync(8</d/f>) = 0 (INJECTED)`:                                        {name: "fsync", begin: 7, end: 7, fd: 8, path: "/d/f", lie: true},
 		`renameat(AT_FDCWD</x>, "\x61", AT_FDCWD</x>, "\x62") = 0`:             {name: "renameat", begin: 7, end: 7, fd: -1, path: "a", to: "b"},
+		`linkat(AT_FDCWD</x>, "\x61", AT_FDCWD</x>, "\x62", 0) = 0`:            {name: "linkat", begin: 7, end: 7, fd: -1, path: "a", to: "b"},
 		`renameat(AT_FDCWD</x>, "\x61", AT_FDCWD</x>, "\x62" <unfinished ...>`: {name: "renameat", begin: 7, end: math.MaxInt, fd: -1, path: "a", to: "b"},
 	} {
 		got, err := parseCall(line, 7)
@@ -131,12 +132,12 @@ func parseCall(text string, n int) (*call, error) {
 		c.data = unhex(parts[1])
 	}
 	switch name {
-	case "openat", "rename", "unlink", "unlinkat", "renameat", "renameat2":
+	case "openat", "rename", "unlink", "unlinkat", "renameat", "renameat2", "link", "linkat":
 		c.path = string(c.data)
 		if name == "openat" && len(parts) >= 3 {
 			c.flags = parts[2]
 		}
-		if strings.HasPrefix(name, "rename") {
+		if strings.HasPrefix(name, "rename") || strings.HasPrefix(name, "link") {
 			if len(parts) < 5 {
 				return nil, fmt.Errorf("no two paths in %q", text)
 			}

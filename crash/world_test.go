@@ -28,6 +28,8 @@ type world struct {
 	broker *testbed.Broker
 	tap    *testbed.TapProxy
 	server *testbed.Influx
+	mirror *mirror    // nil: there is one server only
+	rules  sim.Params // of the windows
 
 	marks      []mark
 	endFleet   func()
@@ -51,7 +53,8 @@ func newWorldWith(t *testing.T, o testbed.MosquittoOptions, mqtt string, tracer 
 // newWorldOn is newWorld with a configuration, and with a data folder that fill has put something into.
 func newWorldOn(t *testing.T, o testbed.MosquittoOptions, c config, fill func(dir string), tracer ...string) *world {
 	t.Helper()
-	w := &world{t: t, rng: random(t), others: map[string]int{}}
+	w := &world{t: t, rng: random(t), others: map[string]int{},
+		rules: sim.Params{Size: 5 * time.Minute, Delay: 10 * time.Minute}}
 	w.broker, w.server = testbed.StartMosquitto(t, o), testbed.StartInfluxd(t, testbed.InfluxOptions{})
 	w.server.CreateDB("edge")
 	w.tap = testbed.StartTapProxy(t, w.broker.Addr())
