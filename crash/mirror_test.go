@@ -39,9 +39,7 @@ func (m *mirror) compare(t *testing.T, r status.Report, want sim.Result) {
 		}
 	}
 	lines := m.Snapshot()
-	if err := lateAmong(lines, want.Late); err != nil {
-		t.Errorf("mirror: %v", err)
-	}
+	lateHeld(t, lines, want.Late)
 	naming := gatewayTag
 	naming.Updates = true
 	for _, diff := range sim.Compare(want, slices.DeleteFunc(lines, isLate), naming) {
