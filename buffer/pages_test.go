@@ -212,8 +212,10 @@ func TestDamageThatOnlyTheCountersShow(t *testing.T) {
 	tr := fiveThousand(t, false)
 	list, _ := leaves(t, tr.file)
 	for name, damage := range map[string]func(page []byte){
-		"shorter value": func(b []byte) { binary.NativeEndian.PutUint32(b[headerSize+12:], binary.NativeEndian.Uint32(b[headerSize+12:])-4) },
-		"one less":      func(b []byte) { binary.NativeEndian.PutUint16(b[10:], binary.NativeEndian.Uint16(b[10:])-1) },
+		"shorter value": func(b []byte) {
+			binary.NativeEndian.PutUint32(b[headerSize+12:], binary.NativeEndian.Uint32(b[headerSize+12:])-4)
+		},
+		"one less": func(b []byte) { binary.NativeEndian.PutUint16(b[10:], binary.NativeEndian.Uint16(b[10:])-1) },
 	} {
 		for _, l := range firsts(list) {
 			if l.bucket != bucketJournal && l.bucket != bucketOutbox {
