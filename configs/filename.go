@@ -22,7 +22,7 @@ func (f fileName) show() string {
 	if ShowsFile(*f.to) {
 		return f.text.show()
 	}
-	return secret{f.text}.show()
+	return secret(f).show()
 }
 
 // ShowsFile reports whether the value of a key such as token_file may be shown: not if it may be the secret itself. A path is what begins as one, or
