@@ -60,8 +60,8 @@ func intakeFamilies(r Report) []family {
 		behind.samples[0].value = "NaN"
 	}
 	mark := gaugeFloat("watermark_behind_seconds", "Gateway clock minus the watermark; NaN before the first reading.", math.NaN())
-	if d, ok := difference(r.Watermark.Value, r.Clock.Now); ok {
-		mark.samples[0].value = float(d)
+	if d, ok := difference(r.Watermark.Value, r.Watermark.MaxEventTime); ok { // not from Clock.Now, which has whole seconds
+		mark.samples[0].value = float(r.Watermark.BehindS + d)
 	}
 	return []family{
 		gauge("mqtt_connected", "1 while the broker is connected.", bit(r.MQTT.Connected)),

@@ -98,3 +98,13 @@ func TestMetricsUnknownState(t *testing.T) {
 		t.Errorf("unknown state = %q, want 1", got)
 	}
 }
+
+// The clock of a report is told in whole seconds; the distances to it are not.
+func TestMetricsDistances(t *testing.T) {
+	r := dayReport() // told as of 14:03:00, and of 14:03:01 in truth
+	r.Watermark = Watermark{Value: "2026-03-01T13:52:48.25Z", MaxEventTime: "2026-03-01T14:02:48.25Z", BehindS: 12.75}
+	got := values(exposition(t, r))
+	if behind, mark := got["edgeagent_behind_seconds"], got["edgeagent_watermark_behind_seconds"]; behind != "12.75" || mark != "612.75" {
+		t.Errorf("event time is %s s behind the clock and the watermark %s s, want 12.75 and 612.75", behind, mark)
+	}
+}
