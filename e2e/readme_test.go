@@ -51,7 +51,7 @@ func TestReadme(t *testing.T) {
 	}, func(line string) (string, int) {
 		switch {
 		case strings.HasPrefix(line, "go run "):
-			demo = background(t, "..", conf, line)
+			demo = background(t, "..", conf, "env GOFLAGS=-buildvcs=false "+line)
 			return "", 0
 		case strings.HasPrefix(line, "go build "):
 			return typed(t, "..", conf, "GOFLAGS='-buildvcs=false -o="+filepath.Join(dir, "built")+"/' "+line)

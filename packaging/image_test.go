@@ -2,6 +2,7 @@ package packaging
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -58,7 +59,7 @@ func (m *image) build(command string) {
 	if !long(m.t) {
 		command = strings.Replace(command, " -trimpath", "", 1) // else nothing that other tests compile can be used
 	}
-	cmd := exec.Command("sh", "-c", command)
+	cmd := exec.Command("sh", "-c", "umask 022; "+command)
 	cmd.Dir = ".."
 	cmd.Env = append(os.Environ(), "VERSION=v1.2.3", "BUILD_DATE=2026-11-29T00:00:00Z")
 	if printed, err := cmd.CombinedOutput(); err != nil {
@@ -90,7 +91,13 @@ func (m *image) copy(args []string) {
 		return
 	}
 	source, to := strings.Replace(args[0], "/out/", m.out+"/", 1), filepath.Join(m.root, args[1])
-	script := `mkdir -p "$(dirname "$2")"; if [ -d "$1" ]; then mkdir -p "$2"; cp -rp "$1/." "$2/"; chmod 0755 "$2"; else cp -p "$1" "$2"; fi; [ -z "$3" ] || chown -R "$3" "$2"`
+	if source == args[0] { // a file of the builder's own image, which this machine may have elsewhere
+		source = filepath.Join(m.t.TempDir(), filepath.Base(source))
+		if err := errors.Join(os.WriteFile(source, []byte("of the builder\n"), 0o644), os.Chmod(source, 0o644)); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+	script := `umask 022; mkdir -p "$(dirname "$2")"; if [ -d "$1" ]; then mkdir -p "$2"; cp -rp "$1/." "$2/"; chmod 0755 "$2"; else cp -p "$1" "$2"; fi; [ -z "$3" ] || chown -R "$3" "$2"`
 	if printed, err := exec.Command("sh", "-ec", script, "sh", source, to, owner).CombinedOutput(); err != nil {
 		m.t.Fatalf("COPY %q: %v\n%s", args, err, printed)
 	}
