@@ -59,13 +59,7 @@ func TestOperations(t *testing.T) {
 	g.start()
 	g.await(soon, "the connection", func(r status.Report) bool { return r.MQTT.Connected })
 	awaitSubscription(t, b, "gw")
-	var messages []sim.Record
-	for i := range 30 { // a minute apart: three sensors, three windows of each final
-		at := fleetStart.Add(time.Duration(i) * time.Minute)
-		for s := range 3 {
-			messages = append(messages, sim.Record{Topic: fmt.Sprintf("sensors/s%d/temperature", s), Payload: fmt.Appendf(nil, `{"temperature": %d, "ts": %d}`, i, at.UnixMilli())})
-		}
-	}
+	messages := halfAnHour()
 	newPublisher(t, b.URL()).publish(messages...)
 	g.await(soon, "all readings", func(r status.Report) bool { return r.Ledger.Windowed == int64(len(messages)) && r.MQTT.Unacked == 0 })
 	g.awaitLog(soon, 1, "uplink down") // lineOfLog looks at it
@@ -113,6 +107,17 @@ func TestOperations(t *testing.T) {
 			t.Errorf("%s holds %.300q", file, text)
 		}
 	}
+}
+
+// halfAnHour is a reading a minute of three sensors: three windows of each are final then.
+func halfAnHour() (messages []sim.Record) {
+	for i := range 30 {
+		at := fleetStart.Add(time.Duration(i) * time.Minute)
+		for s := range 3 {
+			messages = append(messages, sim.Record{Topic: fmt.Sprintf("sensors/s%d/temperature", s), Payload: fmt.Appendf(nil, `{"temperature": %d, "ts": %d}`, i, at.UnixMilli())})
+		}
+	}
+	return messages
 }
 
 // lineOfLog fails the test unless the log of a gateway without a server has a line like that which the document shows of one.

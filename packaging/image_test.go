@@ -156,12 +156,13 @@ func (m *image) lives() {
 	b, server := testbed.StartMosquitto(t, testbed.MosquittoOptions{Conf: []string{"log_type subscribe"}}), testbed.StartInfluxd(t, testbed.InfluxOptions{})
 	server.CreateDB("sensors")
 	folder := filepath.Join(m.root, "etc/edgeagent")
-	if err := os.Mkdir(folder, 0o755); err != nil {
+	if err := errors.Join(os.Mkdir(folder, 0o755), os.Chmod(folder, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	text := fmt.Sprintf("[gateway]\nid = \"gw-07\"\n[mqtt]\nbrokers = [%q]\n[[source]]\ntopic = \"sensors/{sensor}/temperature\"\nvalue = \"temperature\"\ntime = \"ts\"\n"+
 		"[buffer]\ncommit_interval = \"200ms\"\n[uplink]\nurl = %q\ndatabase = \"sensors\"\n[http]\nlisten = \"\"\n", b.URL(), server.URL())
-	if err := os.WriteFile(filepath.Join(folder, "edgeagent.toml"), []byte(text), 0o644); err != nil {
+	conf := filepath.Join(folder, "edgeagent.toml")
+	if err := errors.Join(os.WriteFile(conf, []byte(text), 0o644), os.Chmod(conf, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	run := testbed.Start(t, m.command(append(m.list(m.words["ENTRYPOINT"]), m.list(m.words["CMD"])...)...), filepath.Join(t.TempDir(), "log"))
