@@ -96,6 +96,12 @@ func TestJudgeBooks(t *testing.T) {
 	expect(t, "sound", judgeBooks(running{report: sound}), "OK books: balance: 1000 readings received, 5 points made")
 	expect(t, "stopped", judgeBooks(running{err: status.ErrNoAgent}))
 	expect(t, "late", judgeBooks(with(func(r *status.Report) { r.Ledger.Late = 11 })), "WARN late: 11 of 1000 readings came too late (1.1 %)")
+	for ahead, want := range map[float64]string{60: "edgeagent advise", 61: "edgeagent status --sensors --sort time --reverse"} {
+		got := judgeBooks(with(func(r *status.Report) { r.Ledger.Late, r.Watermark.BehindS = 11, -ahead }))
+		if len(got) != 1 || !strings.Contains(got[0].Next, want) {
+			t.Errorf("event time %v s ahead: %+v, want %q", ahead, got, want)
+		}
+	}
 	expect(t, "few late", judgeBooks(with(func(r *status.Report) { r.Ledger.Late = 10 })), "OK books")
 	for reason := range rejectedNext {
 		expect(t, reason, judgeBooks(with(func(r *status.Report) { r.Ledger.Rejected[reason] = 11 })), "WARN rejected: "+reason+": 11 of 1000")
@@ -148,7 +154,7 @@ func TestJudgeServer(t *testing.T) {
 	expect(t, "accepted", judgeServer(probe(uplink.Accepted, 204), now), up, "OK write: …Proven: all")
 	expect(t, "401", judgeServer(probe(uplink.Denied, 401), now), up, "FAIL write: cause")
 	expect(t, "403", judgeServer(probe(uplink.Denied, 403), now), up, "FAIL write: cause")
-	expect(t, "no secret", judgeServer(probe(uplink.Denied, 0), now), up, "FAIL write: cause")
+	expect(t, "no secret", judgeServer(probe(uplink.Denied, 0), now), "WARN uplink: http://h was not asked", "FAIL write: cause")
 	expect(t, "404", judgeServer(probe(uplink.Missing, 404), now), up, "FAIL write: cause")
 	expect(t, "portal", judgeServer(probe(uplink.Stranger, 200), now), "FAIL uplink: http://h: not the answer of an InfluxDB: cause")
 	expect(t, "ill", judgeServer(probe(uplink.Ill, 500), now), "FAIL uplink: http://h: cause")
