@@ -28,6 +28,7 @@ func TestJudgeStore(t *testing.T) {
 		{"newer", running{err: none, cannot: fmt.Errorf("open: %w", buffer.ErrNewerSchema)}, "FAIL store: open: store was made by a newer version"},
 		{"read-only", running{err: none, cannot: fmt.Errorf("open: %w", buffer.ErrReadOnly)}, "FAIL store: open: store is read-only"},
 		{"another user", running{err: status.ErrNotAllowed, cannot: status.ErrNotAllowed}, "FAIL store: not seen"},
+		{"hangs", running{err: errors.New("no answer within 10s"), cannot: fmt.Errorf("open: %w", buffer.ErrLocked)}, "WARN store: not seen: the agent that has it open does not answer"},
 		{"full disk", running{store: sound, report: status.Report{Buffer: status.Buffer{Error: "no space left"}}}, "FAIL store: cannot be written: no space left"},
 		{"nearly full", running{store: agent.StoreStats{Stats: buffer.Stats{OutboxBytes: 50 << 20, MaxBytes: 256 << 20}, Balanced: true}}, "WARN store: …78 % of their room"},
 		{"quarantine", running{store: agent.StoreStats{Stats: buffer.Stats{Quarantined: 2, MaxBytes: 256 << 20}, Balanced: true}}, "WARN store: 2 damaged records"},
@@ -96,7 +97,7 @@ func TestJudgeHTTP(t *testing.T) {
 		{page{http: configs.HTTP{Listen: "[::1]:1"}}, "OK http: [::1]:1, for this machine only"},
 		{page{http: configs.HTTP{Listen: "0.0.0.0:1", PublicStatus: true}}, "WARN http: 0.0.0.0:1: everybody"},
 		{page{http: configs.HTTP{Listen: ":1", TokenFile: "t"}}, "OK http: :1, with a token"},
-		{page{http: configs.HTTP{Listen: "127.0.0.1:1"}, taken: errors.New("address in use")}, "FAIL http: the agent could not listen: address in use"},
+		{page{http: configs.HTTP{Listen: "127.0.0.1:1"}, taken: errors.New("address in use")}, "FAIL http: the page is not served: address in use"},
 	} {
 		expect(t, c.want, judgeHTTP(c.p), c.want)
 	}
