@@ -28,9 +28,10 @@ const (
 	bucketUplinks  = "uplinks"
 	bucketSide     = "side"
 	bucketLags     = "lags"
+	bucketTrace    = "trace" // only where readings are kept for tracing
 )
 
-// buckets are all there are, in the order in which they came; the first firstBuckets were there from schema 1 on.
+// buckets are all there are but bucketTrace, in the order in which they came; the first firstBuckets were there from schema 1 on.
 var buckets = [...]string{bucketState, bucketJournal, bucketPackets, bucketOutbox, bucketParked, bucketRejected,
 	bucketMarks, bucketLate, bucketInputs, bucketBad, bucketUplinks, bucketSide, bucketLags}
 
@@ -44,6 +45,7 @@ const (
 	keyResets   = "resets"
 	keyLine     = "line" // a random text: this store, and what it goes on as after an import or a salvage; stores of an earlier version have none
 	keyCounters = "counters"
+	keyTrace    = "trace" // numbers of the trace
 	keyState    = "state"
 	keyHeld     = "held"
 	keyAliases  = "aliases"
