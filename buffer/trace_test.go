@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"edgeagent/reading"
+	"edgeagent/testbed"
 	bolt "go.etcd.io/bbolt"
 )
 
@@ -78,7 +79,7 @@ func TestTraceComesBackAsItWas(t *testing.T) {
 
 // Every value with at most three decimals takes few bytes, and all come back to the last bit.
 func TestTraceValuesAreExact(t *testing.T) {
-	rng := seed(t)
+	rng := testbed.Random(t)
 	var list []TraceReading
 	for range 5000 {
 		v := math.Float64frombits(rng.Uint64())
@@ -106,7 +107,7 @@ func TestTraceOfDamagedBytes(t *testing.T) {
 			t.Errorf("cut to %d of %d bytes it is taken for whole", i, len(good))
 		}
 	}
-	rng := seed(t)
+	rng := testbed.Random(t)
 	for range 5000 {
 		bad := bytes.Clone(good)
 		bad[rng.IntN(len(bad))] ^= byte(1 + rng.IntN(255))
