@@ -76,7 +76,7 @@ func judgeBooks(r running) Report {
 	}
 	share := func(n int64) float64 { return 100 * float64(n) / float64(max(1, l.Received)) }
 	if share(l.Late) > 1 {
-		out = append(out, warn("late", "edgeagent advise tells which watermark.delay they call for; a device whose clock is behind also does this", "%d of %d readings came too late (%.1f %%)", l.Late, l.Received, share(l.Late)))
+		out = append(out, warn("late", lateNext(r.report.Watermark), "%d of %d readings came too late (%.1f %%)", l.Late, l.Received, share(l.Late)))
 	}
 	out = append(out, judgeRejected(l, share)...)
 	if p.Parked > 0 {
@@ -95,6 +95,14 @@ func judgeBooks(r running) Report {
 		out = Report{ok("books", "balance: %d readings received, %d points made", l.Received, p.Uploaded+p.Queued+p.Parked+p.Evicted+p.Superseded)}
 	}
 	return out
+}
+
+// lateNext says what to do about late readings: event time ahead of the clock by over a minute has made them late, and no delay mends that.
+func lateNext(w status.Watermark) string {
+	if w.BehindS < -60 {
+		return "a device's clock has run ahead and taken event time with it: edgeagent status --sensors --sort time --reverse lists it first; mend it, see Everything is late in operations.md"
+	}
+	return "edgeagent advise tells which watermark.delay they call for; a device whose clock is behind also does this"
 }
 
 // rejectedNext says what a reason for refusal asks for.

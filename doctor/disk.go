@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"edgeagent/status"
 )
 
 // leastFree is the room that commits need whatever the store's size.
@@ -74,9 +76,9 @@ func judgeDisk(d disk, r running, o Options) Report {
 	case d.free < 0:
 		return Report{ok("disk", "%s can be written; how much is free is not known on this system", d.dir)}
 	case d.free < leastFree:
-		return Report{fail("disk", full, "%s has %s free", d.dir, size(d.free))}
+		return Report{fail("disk", full, "%s has %s free", d.dir, status.Size(d.free))}
 	case d.free < grow+leastFree:
-		return Report{warn("disk", full, "%s has %s free, and the store may grow by %s", d.dir, size(d.free), size(grow))}
+		return Report{warn("disk", full, "%s has %s free, and the store may grow by %s", d.dir, status.Size(d.free), status.Size(grow))}
 	}
 	how := "can be written"
 	if d.missing {
@@ -84,7 +86,7 @@ func judgeDisk(d disk, r running, o Options) Report {
 	} else if r.answers() {
 		how = "is written by the agent"
 	}
-	return Report{ok("disk", "%s %s, %s free", d.dir, how, size(d.free))}
+	return Report{ok("disk", "%s %s, %s free", d.dir, how, status.Size(d.free))}
 }
 
 // secondsOfDay turns a rate into one a day.

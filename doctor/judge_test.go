@@ -96,6 +96,12 @@ func TestJudgeBooks(t *testing.T) {
 	expect(t, "sound", judgeBooks(running{report: sound}), "OK books: balance: 1000 readings received, 5 points made")
 	expect(t, "stopped", judgeBooks(running{err: status.ErrNoAgent}))
 	expect(t, "late", judgeBooks(with(func(r *status.Report) { r.Ledger.Late = 11 })), "WARN late: 11 of 1000 readings came too late (1.1 %)")
+	for ahead, want := range map[float64]string{60: "edgeagent advise", 61: "edgeagent status --sensors --sort time --reverse"} {
+		got := judgeBooks(with(func(r *status.Report) { r.Ledger.Late, r.Watermark.BehindS = 11, -ahead }))
+		if len(got) != 1 || !strings.Contains(got[0].Next, want) {
+			t.Errorf("event time %v s ahead: %+v, want %q", ahead, got, want)
+		}
+	}
 	expect(t, "few late", judgeBooks(with(func(r *status.Report) { r.Ledger.Late = 10 })), "OK books")
 	for reason := range rejectedNext {
 		expect(t, reason, judgeBooks(with(func(r *status.Report) { r.Ledger.Rejected[reason] = 11 })), "WARN rejected: "+reason+": 11 of 1000")

@@ -21,7 +21,7 @@ func TestJudgeStore(t *testing.T) {
 		r    running
 		want string
 	}{
-		{"sound", running{store: sound}, "OK store: sound, 4.0 MiB of at most 256.0 MiB; 7 points wait, 1 parked"},
+		{"sound", running{store: sound}, "OK store: sound, 4 MiB of at most 256 MiB; 7 points wait, 1 parked"},
 		{"none yet", running{err: none, cannot: fmt.Errorf("open: %w", fs.ErrNotExist)}, "OK store: there is none yet"},
 		{"locked", running{err: none, cannot: fmt.Errorf("open: %w", buffer.ErrLocked)}, "FAIL store: open: store is in use by another process"},
 		{"damaged", running{err: none, cannot: fmt.Errorf("open: %w", buffer.ErrDamaged)}, "WARN store: open: damaged"},
@@ -49,12 +49,12 @@ func TestJudgeDisk(t *testing.T) {
 		r    running
 		want string
 	}{
-		{"room", disk{dir: "/d", free: 1 << 30}, stopped, "OK disk: /d can be written, 1.0 GiB free"},
+		{"room", disk{dir: "/d", free: 1 << 30}, stopped, "OK disk: /d can be written, 1 GiB free"},
 		{"agent", disk{dir: "/d", free: 1 << 30}, running{}, "OK disk: /d is written by the agent"},
 		{"first start", disk{dir: "/d", free: 1 << 30, missing: true}, stopped, "OK disk: /d is made by the first start"},
-		{"little", disk{dir: "/d", free: 100 << 20}, stopped, "WARN disk: /d has 100.0 MiB free, and the store may grow by 256.0 MiB"},
+		{"little", disk{dir: "/d", free: 100 << 20}, stopped, "WARN disk: /d has 100 MiB free, and the store may grow by 256 MiB"},
 		{"little, but grown", disk{dir: "/d", free: 100 << 20}, grown, "OK disk: "},
-		{"none", disk{dir: "/d", free: 1 << 20}, grown, "FAIL disk: /d has 1.0 MiB free"},
+		{"none", disk{dir: "/d", free: 1 << 20}, grown, "FAIL disk: /d has 1 MiB free"},
 		{"full", disk{dir: "/d", err: syscall.ENOSPC}, stopped, "FAIL disk: /d is full"},
 		{"read-only", disk{dir: "/d", free: 1 << 30, readOnly: true}, stopped, "FAIL disk: /d is on a read-only file system"},
 		{"read-only on writing", disk{dir: "/d", free: 1 << 30, err: syscall.EROFS}, stopped, "FAIL disk: /d is on a read-only file system"},
@@ -81,7 +81,7 @@ func TestJudgeWear(t *testing.T) {
 func TestJudgeSecrets(t *testing.T) {
 	good := secret{key: "uplink.token_file", path: "/t", mode: 0o600}
 	expect(t, "none", judgeSecrets(nil))
-	expect(t, "good", judgeSecrets([]secret{good, {key: "k", mode: 0o640}}), "OK secrets: 2 files")
+	expect(t, "good", judgeSecrets([]secret{good, {key: "k", mode: 0o640}}), "OK secrets: files of secrets, all for their owner only: 2")
 	expect(t, "bad", judgeSecrets([]secret{good, {key: "a", path: "/a", mode: 0o644}, {key: "b", path: "/b", mode: 0o660}, {key: "c", path: "/c", err: fs.ErrNotExist}, {key: "d", path: "/d", mode: 0o600, empty: true}, {key: "e", err: fs.ErrPermission}}),
 		"WARN secrets: a: others may read or change /a (0644)", "WARN secrets: b: others", "FAIL secrets: c: /c is not there", "FAIL secrets: d: /d is empty", "FAIL secrets: e: permission denied")
 }

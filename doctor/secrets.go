@@ -64,7 +64,7 @@ func judgeSecrets(all []secret) Report {
 		}
 	}
 	if len(out) == 0 && len(all) > 0 {
-		return Report{ok("secrets", "%d files, for their owner only", len(all))}
+		return Report{ok("secrets", "files of secrets, all for their owner only: %d", len(all))}
 	}
 	return out
 }

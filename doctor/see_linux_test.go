@@ -41,12 +41,12 @@ func TestSeeDisk(t *testing.T) {
 		expect(t, dir, judgeDisk(seeDisk(dir, false), stopped, o), want)
 	}
 	dir := tmpfs(t, "size=64m")
-	look(dir, "OK disk: "+dir+" can be written, 64.0 MiB free")
-	look(filepath.Join(dir, "not", "there"), "OK disk: …is made by the first start, 64.0 MiB free")
+	look(dir, "OK disk: "+dir+" can be written, 64 MiB free")
+	look(filepath.Join(dir, "not", "there"), "OK disk: …is made by the first start, 64 MiB free")
 	if err := os.WriteFile(filepath.Join(dir, "big"), make([]byte, 45<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	look(dir, "WARN disk: "+dir+" has 19.0 MiB free, and the store may grow by 4.0 MiB")
+	look(dir, "WARN disk: "+dir+" has 19 MiB free, and the store may grow by 4 MiB")
 	if err := os.Truncate(filepath.Join(dir, "big"), 0); err != nil {
 		t.Fatal(err)
 	}

@@ -68,5 +68,5 @@ func judgeSize(r running) Report {
 	if len(out) > 0 {
 		return out
 	}
-	return Report{ok("store", "sound, %s of at most %s; %d points wait, %d parked", size(s.FileBytes), size(s.MaxBytes), s.Points.Queued, s.Points.Parked)}
+	return Report{ok("store", "sound, %s of at most %s; %d points wait, %d parked", status.Size(s.FileBytes), status.Size(s.MaxBytes), s.Points.Queued, s.Points.Parked)}
 }

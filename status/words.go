@@ -127,9 +127,9 @@ func (r Report) queue() []string {
 }
 
 func (b Buffer) words(resets int64) []string {
-	line := size(b.Bytes)
+	line := Size(b.Bytes)
 	if b.MaxBytes > 0 {
-		line += fmt.Sprintf(" of %s (%.1f %%)", size(b.MaxBytes), 100*float64(b.Bytes)/float64(b.MaxBytes))
+		line += fmt.Sprintf(" of %s (%.1f %%)", Size(b.MaxBytes), 100*float64(b.Bytes)/float64(b.MaxBytes))
 	}
 	lines := []string{line}
 	if resets > 0 {
@@ -210,8 +210,9 @@ func span(s float64) string {
 	return fmt.Sprintf("%d d %d h", n/86400, n%86400/3600)
 }
 
-// size is a number of bytes in binary units, as the configuration writes them.
-func size(n int64) string {
+// Size is a number of bytes in binary units, as the configuration writes them, with one decimal where it is no whole
+// number: "0 B", "284 KiB", "1.5 MiB".
+func Size(n int64) string {
 	const units = "KMGTPE"
 	x, unit := float64(n), ""
 	for i := 0; math.Abs(x) >= 1024 && i < len(units); i++ {
