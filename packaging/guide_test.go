@@ -59,7 +59,8 @@ func TestGuide(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := newMachine(t)
-	m.put(deb(t), "root/edgeagent_1_all.deb")
+	m.put(deb(t), "root/edgeagent_1_"+debArch(t)+".deb")
+	m.put(deb(t), "root/edgeagent_1_other.deb") // in dist/ there are those of other machines too
 	script := strings.Replace(stand, "INFLUXD", influxd, 1)
 	blocks := commands.FindAllStringSubmatch(string(text), -1)
 	if len(blocks) < 7 {

@@ -48,6 +48,8 @@ export PATH=$PATH:$gobin:/usr/sbin
 # Results do not hang on what a user's environment asks of Go, nor on who owns the checkout.
 export GOFLAGS=-buildvcs=false GOWORK=off
 unset GOOS GOARCH GOARM
+# Go before 1.21 cannot read go.mod, a later one fetches the version that is named there.
+why=$(go list -m 2>&1) || { echo "test.sh: $(go env GOVERSION) does not do, the version in go.mod is needed: https://go.dev/dl/: $why" >&2; exit 1; }
 
 # step NAME COMMAND… runs a command, says how long it took, and goes on when it fails.
 step() {
