@@ -6,9 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http/httptest"
-	"os"
 	"reflect"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,26 +15,22 @@ import (
 	"edgeagent/buffer"
 	"edgeagent/configs"
 	"edgeagent/reading"
+	"edgeagent/testbed"
 	"edgeagent/uplink"
 )
 
 // Windows are updated while servers fail, in either order: what each server holds in the end is the last version of every window (unless
 // that was refused), and the books of each balance.
 func TestUpdatesReachFlakyServersInOrder(t *testing.T) {
-	seed := rand.Uint64()
-	if text := os.Getenv("EDGEAGENT_SEED"); text != "" {
-		seed, _ = strconv.ParseUint(text, 10, 64)
-	}
-	t.Logf("EDGEAGENT_SEED=%d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testbed.Random(t)
 	h := newHub(t, "newest", "oldest")
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
 	var servers []*flaky
-	for i, o := range h.outs {
-		f := &flaky{rng: rand.New(rand.NewPCG(seed, uint64(i+1))), held: map[string]string{}, fail: 40}
+	for _, o := range h.outs {
+		f := &flaky{rng: rand.New(rand.NewPCG(rng.Uint64(), 0)), held: map[string]string{}, fail: 40}
 		servers = append(servers, f)
 		server := httptest.NewServer(f)
 		defer server.Close()

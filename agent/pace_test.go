@@ -1,9 +1,10 @@
 package agent
 
 import (
-	"math/rand/v2"
 	"testing"
 	"time"
+
+	"edgeagent/testbed"
 )
 
 // broker simulates one that has backlog messages waiting and then makes one every gap, has at most limit unacknowledged,
@@ -104,9 +105,7 @@ func TestPaceAsksTwice(t *testing.T) {
 // A broker may pass its limit now and then, as mosquitto 2.0.11 does, and its answers may come late: whatever the order, no
 // window waits for the interval.
 func TestPaceWithABrokerThatVaries(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testbed.Random(t)
 	for range 200 {
 		p := newPace(5 * time.Second)
 		now, total := time.Second, time.Duration(0)

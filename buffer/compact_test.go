@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"edgeagent/reading"
+	"edgeagent/testbed"
 )
 
 // contents is all that a store holds, for comparison.
@@ -105,7 +106,7 @@ func TestCompactChild(t *testing.T) {
 }
 
 func TestKillWhileCompacting(t *testing.T) {
-	r := seed(t)
+	r := testbed.Random(t)
 	kills := 8
 	if long() {
 		kills = 50

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"edgeagent/reading"
+	"edgeagent/testbed"
 )
 
 const crashDir = "EDGEAGENT_TEST_CRASH_DIR"
@@ -48,7 +49,7 @@ func TestCrashChild(t *testing.T) {
 }
 
 func TestKillNine(t *testing.T) {
-	r := seed(t)
+	r := testbed.Random(t)
 	o := options(t.TempDir())
 	next := 0
 	for range 8 {

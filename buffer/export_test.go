@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"edgeagent/reading"
+	"edgeagent/testbed"
 )
 
 // full is a store with something of everything: 20 points queued, 5 uploaded, 2 parked, floor at minute 24 and a step.
@@ -89,7 +90,7 @@ func TestImportIsTheSameStore(t *testing.T) {
 func TestImportRefusesDamagedFiles(t *testing.T) {
 	file := export(t, full(t, ring(options(t.TempDir()))))
 	cases := map[string][]byte{"empty": {}, "another file": []byte("hello\n"), "header alone": file[:len(exportMagic)], "more schema": bytes.Replace(file, fmt.Appendf(nil, `"schema":%d`, schema), []byte(`"schema":9`), 1)}
-	r := seed(t)
+	r := testbed.Random(t)
 	for range 60 {
 		n := r.IntN(len(file))
 		cases[fmt.Sprint("cut at ", n)] = file[:n]

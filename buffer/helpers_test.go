@@ -5,11 +5,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -104,19 +102,6 @@ func journal(t testing.TB, s *Store) map[uint64][]Entry {
 		t.Fatal(err)
 	}
 	return all
-}
-
-// seed is printed, and can be set by the environment to repeat a run.
-func seed(t testing.TB) *rand.Rand {
-	n := uint64(time.Now().UnixNano())
-	if text := os.Getenv("EDGEAGENT_SEED"); text != "" {
-		var err error
-		if n, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("EDGEAGENT_SEED=%d", n)
-	return rand.New(rand.NewPCG(n, 1))
 }
 
 // logged gives a logger and the text it has got.

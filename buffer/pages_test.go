@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"edgeagent/testbed"
 )
 
 // A leaf is a page with data.
@@ -155,7 +157,7 @@ func TestRandomBytesInAPage(t *testing.T) {
 	if long() {
 		seeds = 200
 	}
-	r := seed(t)
+	r := testbed.Random(t)
 	for _, synced := range []bool{false, true} {
 		tr := fiveThousand(t, synced)
 		var sum toll
@@ -177,7 +179,7 @@ func TestRandomBytesInASector(t *testing.T) {
 	if long() {
 		seeds = 200
 	}
-	r := seed(t)
+	r := testbed.Random(t)
 	tr := fiveThousand(t, false)
 	list, _ := leaves(t, tr.file)
 	var sum toll

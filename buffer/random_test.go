@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"edgeagent/reading"
+	"edgeagent/testbed"
 )
 
 // batch makes a random batch that fits what the model holds.
@@ -121,7 +122,7 @@ func series(r *rand.Rand) reading.Series {
 func TestRandomOperationsAgainstModel(t *testing.T) {
 	for _, several := range []bool{false, true} {
 		t.Run(fmt.Sprintf("several=%t", several), func(t *testing.T) {
-			r := seed(t)
+			r := testbed.Random(t)
 			o := options(t.TempDir())
 			o.MaxPoints, o.RejectedRing = 60, 1<<20
 			m := newModel(o.MaxPoints)

@@ -3,10 +3,12 @@ package buffer
 import (
 	"slices"
 	"testing"
+
+	"edgeagent/testbed"
 )
 
 func TestSpans(t *testing.T) {
-	r := seed(t)
+	r := testbed.Random(t)
 	for range 200 {
 		var s spans
 		naive := map[uint64]bool{}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"edgeagent/sim"
+	"edgeagent/testbed"
 )
 
 // A cutter cuts the power of a recorded run at many moments, and looks at what start makes of each.
@@ -99,7 +100,7 @@ func TestPowerCut(t *testing.T) {
 	for _, tt := range []struct{ name, maxPoints string }{{"all kept", ""}, {"oldest points evicted", "max_points = 12\n"}} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			rng := random(t)
+			rng := testbed.Random(t)
 			u := cutter{recording: record(t, fleet(rng, messages), tt.maxPoints), rng: rng, between: between, harmful: true, goOn: goOn}
 			u.run()
 			t.Logf("%d cuts opened, %d gone on from; slowest start %v; %d calls, %d messages, %d offers", u.opened, u.gone, u.slowest.Round(time.Millisecond), len(u.calls), len(u.sent), len(u.offers))
@@ -122,7 +123,7 @@ func TestPowerCut(t *testing.T) {
 // TestPowerCutWithoutSync shows that the trial can fail: where syncs are not made, cuts take what was acknowledged.
 func TestPowerCutWithoutSync(t *testing.T) {
 	t.Parallel()
-	rng := random(t)
+	rng := testbed.Random(t)
 	u := cutter{recording: record(t, fleet(rng, 400), "", noSync), rng: rng, between: 10}
 	u.run()
 	t.Logf("%d of %d cuts lost something, the first: %v", len(u.faults), u.opened, slices.Concat(u.faults, []error{nil})[0])

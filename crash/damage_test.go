@@ -114,7 +114,7 @@ func page(file []byte, id int) []byte { return file[id*pageBytes : (id+1)*pageBy
 // read, and never overwrites what was sent.
 func TestDamagedStore(t *testing.T) {
 	t.Parallel()
-	rng := random(t)
+	rng := testbed.Random(t)
 	sc := play(t)
 	pages := sc.outboxPages(t)
 	one, other := pages[rng.IntN(len(pages)/2)], pages[len(pages)/2+rng.IntN(len(pages)/2)]

@@ -3,7 +3,6 @@ package crash
 import (
 	"math/rand/v2"
 	"os"
-	"strconv"
 	"testing"
 	"time"
 )
@@ -27,20 +26,6 @@ func emulated() bool { return os.Getenv("EDGEAGENT_TEST_EXEC") != "" }
 
 // long reports whether tests run at full length.
 func long() bool { return os.Getenv("EDGEAGENT_LONG") == "1" }
-
-// random is a generator whose seed is printed, and can be set by the environment.
-func random(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("EDGEAGENT_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("EDGEAGENT_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // pause waits for a random moment within most: the time of a fault. It tests nothing that has to be over by then.
 func pause(rng *rand.Rand, most time.Duration) { rest(time.Duration(rng.Int64N(int64(most)))) }

@@ -57,7 +57,7 @@ const mib = 1 << 20
 // agent is killed as the kernel does when memory runs out.
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	rng := random(t)
+	rng := testbed.Random(t)
 	length, strangers := 10*time.Minute, 10000
 	if long() {
 		length, strangers = 6*time.Hour, 100000

@@ -93,7 +93,7 @@ func TestMigrationCut(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 
-	u := cutter{recording: &recording{t: t, dir: g.dir, calls: readTrace(t, trace)}, rng: random(t), between: 1, harmful: true}
+	u := cutter{recording: &recording{t: t, dir: g.dir, calls: readTrace(t, trace)}, rng: testbed.Random(t), between: 1, harmful: true}
 	u.after = func(dir string) error {
 		got, err := brought(dir)
 		if err == nil && got != want {

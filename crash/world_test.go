@@ -53,7 +53,7 @@ func newWorldWith(t *testing.T, o testbed.MosquittoOptions, mqtt string, tracer 
 // newWorldOn is newWorld with a configuration, and with a data folder that fill has put something into.
 func newWorldOn(t *testing.T, o testbed.MosquittoOptions, c config, fill func(dir string), tracer ...string) *world {
 	t.Helper()
-	w := &world{t: t, rng: random(t), others: map[string]int{},
+	w := &world{t: t, rng: testbed.Random(t), others: map[string]int{},
 		rules: sim.Params{Size: 5 * time.Minute, Delay: 10 * time.Minute}}
 	w.broker, w.server = testbed.StartMosquitto(t, o), testbed.StartInfluxd(t, testbed.InfluxOptions{})
 	w.server.CreateDB("edge")

@@ -81,7 +81,7 @@ func advised(t *testing.T, p sim.FleetParams, speed float64) (*gateway, []byte) 
 // than was said. The answer is the same from the running agent and from its store, and too few readings are no ground for one.
 func TestAdvisedDelay(t *testing.T) {
 	t.Parallel()
-	g, record := advised(t, sim.FleetParams{Sensors: 12, Rate: 2, For: 2 * time.Hour, Seed: random(t).Uint64(), Late: 0.05}, 0)
+	g, record := advised(t, sim.FleetParams{Sensors: 12, Rate: 2, For: 2 * time.Hour, Seed: testbed.Random(t).Uint64(), Late: 0.05}, 0)
 	all := sentReadings(t, record)
 	for _, loss := range []float64{0.001, 0.01} {
 		text := fmt.Sprintf("%v%%", loss*100)
@@ -142,7 +142,7 @@ func (g *gateway) withDelay(d time.Duration) string {
 // Sensors whose clock is off are named, and no others, with the offset that the record has.
 func TestAdviceNamesClocks(t *testing.T) {
 	t.Parallel()
-	p := sim.FleetParams{Sensors: 12, Rate: 100, For: 6 * time.Second, Seed: random(t).Uint64(), Skew: 100 * time.Second}
+	p := sim.FleetParams{Sensors: 12, Rate: 100, For: 6 * time.Second, Seed: testbed.Random(t).Uint64(), Skew: 100 * time.Second}
 	g, record := advised(t, p, 1)
 	lags := map[string][]float64{}
 	for _, r := range sentReadings(t, record) {

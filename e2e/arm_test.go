@@ -39,7 +39,7 @@ func TestARM(t *testing.T) {
 	if out, _, code := prog.output(t, "version"); code != 0 || !strings.Contains(out, "linux/arm)") {
 		t.Fatalf("version: code %d, %q; want one for linux/arm", code, out)
 	}
-	rng := random(t)
+	rng := testbed.Random(t)
 	b, server := newBroker(t, testbed.MosquittoOptions{MaxInflight: mosquittoInFlight}), testbed.StartInfluxd(t, testbed.InfluxOptions{})
 	server.CreateDB("edge")
 	w := newGateway(t, prog, config{broker: b.URL(), buffer: quick, window: `aggregates = ["min", "mean", "stddev"]`,

@@ -77,7 +77,7 @@ func TestGoldenMQTTKilled(t *testing.T) {
 		for i, g := range goldens(t) {
 			t.Run(g.name, func(t *testing.T) {
 				t.Parallel()
-				rng := random(t)
+				rng := testbed.Random(t)
 				limits := []int{mosquittoInFlight, 0}
 				b := newBroker(t, testbed.MosquittoOptions{MaxInflight: limits[i%len(limits)]})
 				server.CreateDB(g.name)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"edgeagent/sim"
+	"edgeagent/testbed"
 )
 
 // A golden is one case of the golden folder.
@@ -117,7 +118,7 @@ func TestGoldenReplay(t *testing.T) {
 			whole := time.Since(began)
 			g.check(t, r)
 
-			rng := random(t)
+			rng := testbed.Random(t)
 			r = newReplay(t, prog, g.conf)
 			kills := r.runKilled(rng, whole, len(g.lines), g.files...)
 			t.Logf("killed %d times within %v", kills, whole)
@@ -140,7 +141,7 @@ func TestGoldenReplayOfStream(t *testing.T) {
 				feed = append(feed, slices.Collect(bytes.Lines(readFile(t, file)))...)
 			}
 			r := newReplay(t, prog, g.conf)
-			r.runFed(random(t), time.Second, feed)
+			r.runFed(testbed.Random(t), time.Second, feed)
 			g.checkRepeated(t, r)
 		})
 	}

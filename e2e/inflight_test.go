@@ -47,7 +47,7 @@ func TestAcknowledgements(t *testing.T) {
 	for _, limit := range []int{mosquittoInFlight, 0} {
 		t.Run(fmt.Sprintf("limit %d", limit), func(t *testing.T) {
 			t.Parallel()
-			rng, server := random(t), testbed.StartInfluxd(t, testbed.InfluxOptions{})
+			rng, server := testbed.Random(t), testbed.StartInfluxd(t, testbed.InfluxOptions{})
 			b := newBroker(t, testbed.MosquittoOptions{MaxInflight: limit})
 			server.CreateDB("edge")
 			tap := testbed.StartTapProxy(t, b.Addr())

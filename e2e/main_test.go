@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"os"
 	"os/exec"
-	"strconv"
 	"testing"
 	"time"
 
@@ -23,20 +21,6 @@ const (
 	inTheEnd = 120 * time.Second // for all readings to arrive at the server
 	askEvery = 100 * time.Millisecond
 )
-
-// random is a generator whose seed is printed, and can be set by the environment.
-func random(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("EDGEAGENT_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("EDGEAGENT_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // pause waits for a random moment within most: the time of a kill. It tests nothing that has to be over by then.
 func pause(rng *rand.Rand, most time.Duration) {

@@ -99,7 +99,7 @@ func TestPipeline(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			rng := random(t)
+			rng := testbed.Random(t)
 			b, server := newBroker(t, testbed.MosquittoOptions{MaxInflight: tt.inFlight}), testbed.StartInfluxd(t, testbed.InfluxOptions{})
 			server.CreateDB("edge")
 			w := newGateway(t, prog, config{broker: b.URL(), uplink: tt.uplink(server.URL(), "edge") + tt.more})
@@ -120,7 +120,7 @@ func TestPipeline(t *testing.T) {
 // the record stays exact.
 func TestBrokerRestart(t *testing.T) {
 	t.Parallel()
-	rng := random(t)
+	rng := testbed.Random(t)
 	b, server := newBroker(t, testbed.MosquittoOptions{MaxInflight: mosquittoInFlight, Persistence: true}), testbed.StartInfluxd(t, testbed.InfluxOptions{})
 	server.CreateDB("edge")
 	w := newGateway(t, native(t), config{broker: b.URL(), uplink: v1(server.URL(), "edge")})

@@ -90,7 +90,7 @@ func TestReconcile(t *testing.T) {
 // lateFleet is the record of a fleet of which a tenth is late and nothing is repeated.
 func lateFleet(t *testing.T) (record []sim.Record) {
 	t.Helper()
-	seed := random(t).Uint64()
+	seed := testbed.Random(t).Uint64()
 	fleet, err := sim.NewFleet(sim.FleetParams{Sensors: 6, Rate: 0.2, Late: 0.1, For: 6 * time.Hour, Seed: seed,
 		Start: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC).UnixNano()})
 	if err != nil {

@@ -38,7 +38,7 @@ func startShards(t *testing.T, b *testbed.Broker, n int, c config, adjust func(*
 // agent, and so are the sums of their books.
 func TestShards(t *testing.T) {
 	t.Parallel()
-	rng, server, b := random(t), testbed.StartInfluxd(t, testbed.InfluxOptions{}), newBroker(t, testbed.MosquittoOptions{})
+	rng, server, b := testbed.Random(t), testbed.StartInfluxd(t, testbed.InfluxOptions{}), newBroker(t, testbed.MosquittoOptions{})
 	server.CreateDB("edge")
 	alone := newGateway(t, native(t), config{broker: b.URL(), uplink: v1(server.URL(), "edge"), buffer: quick}) // never started
 	agents := startShards(t, b, 4, config{broker: b.URL(), uplink: v1(server.URL(), "edge"), buffer: quick}, nil)

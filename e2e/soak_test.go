@@ -23,7 +23,7 @@ func TestSoak(t *testing.T) {
 		}
 		speed, rate = 1, 200
 	}
-	prog, rng := native(t), random(t)
+	prog, rng := native(t), testbed.Random(t)
 	b := newBroker(t, testbed.MosquittoOptions{MaxInflight: mosquittoInFlight, Persistence: true})
 	server := testbed.StartInfluxd(t, testbed.InfluxOptions{})
 	server.CreateDB("edge")

@@ -45,7 +45,7 @@ func balancedAll(t *testing.T, r status.Report) {
 // agent is killed in between: both end with the same points, and both books balance.
 func TestTwoServers(t *testing.T) {
 	t.Parallel()
-	rng := random(t)
+	rng := testbed.Random(t)
 	b := newBroker(t, testbed.MosquittoOptions{MaxInflight: mosquittoInFlight})
 	central, mirror := testbed.StartInfluxd(t, testbed.InfluxOptions{}), testbed.StartInfluxd(t, testbed.InfluxOptions{})
 	central.CreateDB("edge")

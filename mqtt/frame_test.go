@@ -7,13 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/eclipse/paho.mqtt.golang/packets"
+
+	"edgeagent/testbed"
 )
 
 var accepted = []byte{kConnack << 4, 2, 0, 0}
@@ -72,9 +73,7 @@ func TestFramerRefuses(t *testing.T) {
 // Random streams, read in pieces of any size: what is small passes unchanged, what is too big becomes a stand-in, and
 // paho's own reader finds the packets that an independent count expects.
 func TestFramerRandomStreams(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 2))
+	rnd := testbed.Random(t)
 	for range 200 {
 		stream := bytes.Clone(accepted)
 		var want []string

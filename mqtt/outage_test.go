@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"edgeagent/testbed"
 )
 
 // The client connects by itself within one back-off step after an outage, whatever it looks like, and says little.
@@ -148,9 +150,7 @@ func TestPasswordError(t *testing.T) {
 // An acknowledgement that comes too late is void, neither lost in a crash nor written to the wrong connection; the message
 // comes again and is acknowledged then. Random delays, over TCP, so that the race detector has something to see.
 func TestAckAfterLoss(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 1))
+	rnd := testbed.Random(t)
 	r := start(t, Config{Filters: oneFilter, RetryMin: time.Millisecond, RetryMax: time.Millisecond}, overTCP)
 	stored := map[string]int{}
 	delivered := 0

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"edgeagent/testbed"
 )
 
 // packValue appends a random MessagePack value to b, as wide as the draw has it, and its JSON to js.
@@ -101,7 +103,7 @@ func randomText(rng *rand.Rand) string {
 
 // TestMsgpackAgainstOracle packs random values and compares with the JSON written beside.
 func TestMsgpackAgainstOracle(t *testing.T) {
-	rng := seeded(t)
+	rng := testbed.Random(t)
 	for range 5000 {
 		var js strings.Builder
 		packed := packValue(rng, nil, &js, 4)
@@ -147,7 +149,7 @@ func protoField(b []byte, field, wire uint64, v uint64, data []byte) []byte {
 
 // TestSparkplugAgainstOracle writes births and data with random kinds of values and compares what is read.
 func TestSparkplugAgainstOracle(t *testing.T) {
-	rng := seeded(t)
+	rng := testbed.Random(t)
 	d := compileOne(t, Rule{Topic: "spBv1.0/g/{k}/e/d", Format: "sparkplug", Each: "metrics[*]", Value: "value", Sensor: "{name}", Time: "timestamp", NotBefore: NoTime})
 	const stamp int64 = 1793779270123
 	for range 3000 {

@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"edgeagent/testbed"
 )
 
 // TestDatesAgainstOracle writes random instants in every form that is understood, by the time package, and reads them.
 func TestDatesAgainstOracle(t *testing.T) {
-	rng := seeded(t)
+	rng := testbed.Random(t)
 	zones := []*time.Location{time.UTC}
 	for _, name := range []string{"Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Asia/Jakarta", "Australia/Lord_Howe"} {
 		zone, err := loadZone(name)

@@ -10,11 +10,13 @@ import (
 	"testing"
 
 	"github.com/fxamacker/cbor/v2"
+
+	"edgeagent/testbed"
 )
 
 // TestSenMLAgainstOracle resolves random packs by the words of RFC 8428, and reads them in JSON and in CBOR.
 func TestSenMLAgainstOracle(t *testing.T) {
-	rng := seeded(t)
+	rng := testbed.Random(t)
 	const arrival = 1793779272
 	rule := Rule{Topic: "t/{x}", Format: "senml", Value: "v", Sensor: "{n}", Unit: "u", Time: "t", Min: ptr(-1e6), Max: ptr(1e6), NotBefore: NoTime}
 	d := compileOne(t, rule)
@@ -70,7 +72,7 @@ func TestSenMLAgainstOracle(t *testing.T) {
 
 // TestRowsAgainstOracle writes random cells as CSV and as forms by the standard library and reads them.
 func TestRowsAgainstOracle(t *testing.T) {
-	rng := seeded(t)
+	rng := testbed.Random(t)
 	for range 3000 {
 		var b bytes.Buffer
 		w := csv.NewWriter(&b)

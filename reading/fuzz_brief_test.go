@@ -2,24 +2,19 @@ package reading
 
 import (
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"runtime/metrics"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"edgeagent/testbed"
 )
 
 // TestFuzzBriefly runs every fuzz target over its committed finds and over random changes of its seeds, within seconds.
 // EDGEAGENT_SEED repeats a run.
 func TestFuzzBriefly(t *testing.T) {
-	seedOf := rand.Uint64()
-	if s, err := strconv.ParseUint(os.Getenv("EDGEAGENT_SEED"), 10, 64); err == nil {
-		seedOf = s
-	}
-	rng := rand.New(rand.NewPCG(seedOf, 2))
-	t.Logf("EDGEAGENT_SEED=%d", seedOf)
+	rng := testbed.Random(t)
 	texts := func(seeds []string, check func(testing.TB, string)) func() {
 		return func() { check(t, string(mutate(rng, []byte(seeds[rng.IntN(len(seeds))])))) }
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"math/rand/v2"
 	"os"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/influxdata/line-protocol/v2/lineprotocol"
 
 	"edgeagent/reading"
+	"edgeagent/testbed"
 	"edgeagent/uplink"
 	"edgeagent/window"
 )
@@ -115,8 +115,7 @@ func checkLine(t testing.TB, line []byte, r reading.Reading) {
 // TestLineProtocolBriefly is FuzzLineProtocol over the samples, as they are and with bytes changed.
 func TestLineProtocolBriefly(t *testing.T) {
 	d, e := lineRules(t)
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 3))
+	rng := testbed.Random(t)
 	var payloads [][]byte
 	for _, file := range []string{"testdata/samples.ndjson", "testdata/siblings.ndjson"} {
 		payloads = append(payloads, payloadsOf(t, file)...)
@@ -129,7 +128,7 @@ func TestLineProtocolBriefly(t *testing.T) {
 		}
 		lines += checkLines(t, d, e, lineTopics[rng.IntN(len(lineTopics))], payload)
 	}
-	t.Logf("seed %d: %d payloads, %d lines", seed, n, lines)
+	t.Logf("%d payloads, %d lines", n, lines)
 	if lines == 0 {
 		t.Error("no line was made")
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"edgeagent/testbed"
 )
 
 // numberForm is all that counts as a number in a text: one decimal number, then perhaps a unit of temperature.
@@ -15,7 +17,7 @@ var nothingForm = regexp.MustCompile(`(?i)^(null|[+-]?nan|[+-]?inf|none|unavaila
 
 // TestNumbersAgainstOracle puts texts together from what numbers are made of and compares with a grammar.
 func TestNumbersAgainstOracle(t *testing.T) {
-	rng := seeded(t)
+	rng := testbed.Random(t)
 	numbers := 0
 	for range 60_000 {
 		var b strings.Builder

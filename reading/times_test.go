@@ -4,6 +4,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"edgeagent/testbed"
 )
 
 func TestUnixNanos(t *testing.T) {
@@ -36,25 +38,24 @@ func TestUnixNanos(t *testing.T) {
 
 // TestUnixNanosExact compares with rational arithmetic.
 func TestUnixNanosExact(t *testing.T) {
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := testbed.Random(t)
 	for range 2000 {
 		text := randomDecimal(rng)
 		r, ok := new(big.Rat).SetString(text)
 		if !ok {
-			t.Fatalf("seed %d: bad text %q", seed, text)
+			t.Fatalf("bad text %q", text)
 		}
 		r.Mul(r, big.NewRat(1e6, 1))
 		want := new(big.Int).Div(r.Num(), r.Denom()) // Euclidean: a floor for positive denominators
 		got, verdict := unixNanos(text, 6)
 		if !want.IsInt64() {
 			if verdict == timeGood {
-				t.Errorf("seed %d: %s = %d, want out of range", seed, text, got)
+				t.Errorf("%s = %d, want out of range", text, got)
 			}
 			continue
 		}
 		if verdict != timeGood || got != want.Int64() {
-			t.Errorf("seed %d: %s = %d (%d), want %d", seed, text, got, verdict, want)
+			t.Errorf("%s = %d (%d), want %d", text, got, verdict, want)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"edgeagent/testbed"
 )
 
 // expression is a topic pattern as a regular expression: an answer that owes nothing to the matcher.
@@ -56,7 +58,7 @@ func brings(filter, topic string) bool {
 
 // TestTopicsAgainstOracle matches random topics with random patterns, and checks that the subscription brings all that match.
 func TestTopicsAgainstOracle(t *testing.T) {
-	rng := seeded(t)
+	rng := testbed.Random(t)
 	matched := 0
 	for range 40_000 {
 		var levels []string

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"edgeagent/testbed"
 )
 
 // A tree is a JSON value with its members in order; text is how it is written.
@@ -137,7 +139,7 @@ func (zeros) Uint64() uint64 { return 0 }
 
 // TestPathsAgainstOracle evaluates random paths on random documents, and by a plain walk over the same tree.
 func TestPathsAgainstOracle(t *testing.T) {
-	rng := seeded(t)
+	rng := testbed.Random(t)
 	found := 0
 	for range 10_000 {
 		doc := randomTree(rng, 5)

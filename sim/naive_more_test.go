@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"edgeagent/reading"
+	"edgeagent/testbed"
 )
 
 // shown is what a step put out.
@@ -101,9 +102,7 @@ func TestAggregates(t *testing.T) {
 
 // TestSums checks on random histories what must hold whatever the rules are.
 func TestSums(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testbed.Random(t)
 	for n := range 60 {
 		p := rules(func(p *Params) {
 			p.PerSensor, p.Strict = rng.IntN(2) == 0, rng.IntN(3) == 0

@@ -2,12 +2,10 @@ package status
 
 import (
 	"math"
-	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
+
+	"edgeagent/testbed"
 )
 
 func TestSpan(t *testing.T) {
@@ -91,15 +89,7 @@ func TestClean(t *testing.T) {
 
 // Text passes several hands (agent, socket, command), and each cleans it.
 func TestCleanTwice(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("EDGEAGENT_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("EDGEAGENT_SEED=%d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 0))
+	rnd := testbed.Random(t)
 	alphabet := []string{"a", "\\", "\x00", "\xff", "'", "\"", "温", "\u202e", "…", "\n", "\U0010ffff"}
 	for range 2000 {
 		var b strings.Builder

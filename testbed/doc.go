@@ -6,5 +6,7 @@
 // files in the test's folder, and ends with the test; only processes that it started itself are ended, by their
 // process id. When the test has failed, the last lines of each log are in its output.
 //
+// Random gives a test its random numbers.
+//
 // A tool that is absent skips the test, and fails it when CI=true: see Need.
 package testbed

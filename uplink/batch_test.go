@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"edgeagent/testbed"
 )
 
 // A search runs a batch against a server that refuses the entries in bad, without a network.
@@ -105,9 +107,7 @@ func (s *search) prove() bool {
 
 // For any set of refused entries: these are parked, in order, the rest is stored, and it takes O(k log n) requests.
 func TestBatchFindsRefused(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testbed.Random(t)
 	for range 300 {
 		n := 2 + rng.IntN(400)
 		k := rng.IntN(min(n/3+1, 8))

@@ -2,10 +2,11 @@ package uplink
 
 import (
 	"context"
-	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
+
+	"edgeagent/testbed"
 )
 
 // A server that hangs is given up after the timeout.
@@ -56,9 +57,7 @@ func TestStopSettlesWhatIsInFlight(t *testing.T) {
 
 // Trial A9, C4: the server comes late, then limits the rate, then has a bad spell.
 func TestUnreliableServer(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testbed.Random(t)
 	var mu sync.Mutex // guards rng
 	var c *central
 	refuse := refusing(&c, true, 400, "no")

@@ -2,11 +2,12 @@ package uplink
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"edgeagent/testbed"
 )
 
 // refusing answers as a server that refuses bodies holding a line of a bad sensor. If partial, it stores the others.
@@ -68,9 +69,7 @@ func TestRefusedLines(t *testing.T) {
 	f(400, false, old, 110, 40, head...)
 	f(400, false, parse, 2, 5, 1)
 	f(400, false, parse, 2, 5, 0)
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testbed.Random(t)
 	f(422, false, parse, 200, 40, rng.Perm(200)[:3]...)
 	f(400, true, parse, 300, 600, rng.Perm(300)[:100]...)
 }

@@ -2,11 +2,12 @@ package uplink
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"edgeagent/testbed"
 )
 
 // An influx is a server that refuses lines as the versions of InfluxDB do.
@@ -99,9 +100,7 @@ var wordings = []struct {
 // Trials D1, D2, D3 in every wording, with poison first, last, in pairs, in runs, and in a tenth of the lines: the bad
 // lines are parked, all others arrive, and the requests stay bounded.
 func TestRefusedInEveryWording(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testbed.Random(t)
 	const n = 400
 	tenth := rng.Perm(n)[:n/10]
 	sets := [][]int{{0}, {n - 1}, {0, n - 1}, {200, 201}, {0, 1, 2, 3, n - 2, n - 1}, {7, 8, 90, 91, 92, 300}, tenth}
@@ -172,9 +171,7 @@ func TestConflictWithinABatch(t *testing.T) {
 
 // The server changes its mind while it is being asked: the search ends all the same, and nothing is lost.
 func TestRefusedSetChanges(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testbed.Random(t)
 	for range 20 {
 		var mu sync.Mutex
 		c := newCentral(t, func(_ int, lines []string) reply {
