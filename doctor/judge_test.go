@@ -154,7 +154,7 @@ func TestJudgeServer(t *testing.T) {
 	expect(t, "accepted", judgeServer(probe(uplink.Accepted, 204), now), up, "OK write: …Proven: all")
 	expect(t, "401", judgeServer(probe(uplink.Denied, 401), now), up, "FAIL write: cause")
 	expect(t, "403", judgeServer(probe(uplink.Denied, 403), now), up, "FAIL write: cause")
-	expect(t, "no secret", judgeServer(probe(uplink.Denied, 0), now), up, "FAIL write: cause")
+	expect(t, "no secret", judgeServer(probe(uplink.Denied, 0), now), "WARN uplink: http://h was not asked", "FAIL write: cause")
 	expect(t, "404", judgeServer(probe(uplink.Missing, 404), now), up, "FAIL write: cause")
 	expect(t, "portal", judgeServer(probe(uplink.Stranger, 200), now), "FAIL uplink: http://h: not the answer of an InfluxDB: cause")
 	expect(t, "ill", judgeServer(probe(uplink.Ill, 500), now), "FAIL uplink: http://h: cause")

@@ -69,6 +69,9 @@ func judgeServer(s server, now time.Time) Report {
 	case uplink.Busy:
 		return append(r, warn(reach, "nothing: the agent waits as long as it asks for", "%s asks for time: %s", p.Where, p.Cause))
 	case uplink.Denied:
+		if p.Status == 0 { // there was no secret to ask with, so nothing is known of the server
+			return append(r, warn(reach, "mend what the next line says, and run this again", "%s was not asked", p.Where), fail(write, deniedNext(0), "%s", p.Cause))
+		}
 		return append(r, ok(reach, "%s %s", p.Where, said), fail(write, deniedNext(p.Status), "%s", p.Cause))
 	case uplink.Missing:
 		return append(r, ok(reach, "%s %s", p.Where, said), fail(write, "make it at the server, or mend database, bucket, org, retention_policy or api of the uplink", "%s", p.Cause))
