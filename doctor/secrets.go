@@ -63,8 +63,11 @@ func judgeSecrets(all []secret) Report {
 			out = append(out, warn("secrets", fmt.Sprintf("chmod 600 %s", s.path), "%s: others may read or change %s (%04o)", s.key, s.path, s.mode.Perm()))
 		}
 	}
-	if len(out) == 0 && len(all) > 0 {
-		return Report{ok("secrets", "files of secrets, all for their owner only: %d", len(all))}
+	switch {
+	case len(out) > 0 || len(all) == 0:
+		return out
+	case len(all) == 1:
+		return Report{ok("secrets", "1 file, for its owner only")}
 	}
-	return out
+	return Report{ok("secrets", "%d files, for their owner only", len(all))}
 }
