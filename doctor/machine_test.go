@@ -82,7 +82,8 @@ func TestJudgeWear(t *testing.T) {
 func TestJudgeSecrets(t *testing.T) {
 	good := secret{key: "uplink.token_file", path: "/t", mode: 0o600}
 	expect(t, "none", judgeSecrets(nil))
-	expect(t, "good", judgeSecrets([]secret{good, {key: "k", mode: 0o640}}), "OK secrets: files of secrets, all for their owner only: 2")
+	expect(t, "one", judgeSecrets([]secret{good}), "OK secrets: 1 file, for its owner only")
+	expect(t, "good", judgeSecrets([]secret{good, {key: "k", mode: 0o640}}), "OK secrets: 2 files, for their owner only")
 	expect(t, "bad", judgeSecrets([]secret{good, {key: "a", path: "/a", mode: 0o644}, {key: "b", path: "/b", mode: 0o660}, {key: "c", path: "/c", err: fs.ErrNotExist}, {key: "d", path: "/d", mode: 0o600, empty: true}, {key: "e", err: fs.ErrPermission}}),
 		"WARN secrets: a: others may read or change /a (0644)", "WARN secrets: b: others", "FAIL secrets: c: /c is not there", "FAIL secrets: d: /d is empty", "FAIL secrets: e: permission denied")
 }

@@ -71,10 +71,13 @@ func judgeSecrets(all []secret) Report {
 			out = append(out, warn("secrets", s.forAgent(), "%s: others may read or change %s (%04o)", s.key, s.path, s.mode.Perm()))
 		}
 	}
-	if len(out) == 0 && len(all) > 0 {
-		return Report{ok("secrets", "files of secrets, all for their owner only: %d", len(all))}
+	switch {
+	case len(out) > 0 || len(all) == 0:
+		return out
+	case len(all) == 1:
+		return Report{ok("secrets", "1 file, for its owner only")}
 	}
-	return out
+	return Report{ok("secrets", "%d files, for their owner only", len(all))}
 }
 
 // forAgent makes the file one that the agent's user alone may read. After a chmod alone that of another could be read by nobody but root.
