@@ -124,6 +124,11 @@ func judgeRejected(l status.Ledger, share func(int64) float64) Report {
 	return out
 }
 
+// hangs reports whether an agent is there that does not answer: what holds the store is that one.
+func (r running) hangs() bool {
+	return r.err != nil && !errors.Is(r.err, status.ErrNoAgent) && errors.Is(r.cannot, buffer.ErrLocked)
+}
+
 // missing reports whether the store is not there yet.
 func (r running) missing() bool { return errors.Is(r.cannot, fs.ErrNotExist) }
 

@@ -110,7 +110,7 @@ func judgeBroker(b broker, o Options, run running) Report {
 			return append(r, warn("broker", "the broker may know the agent's client id only; nothing was seen of filters and messages",
 				"%s does not let this look on (%v), but the agent is connected", b.url, b.err))
 		}
-		return append(r, fail("broker", "does it run there? is a firewall between? journalctl -u mosquitto", "%s: %v", b.url, b.err))
+		return append(r, fail("broker", brokerNext(b.err, o.Now()), "%s: %v", b.url, b.err))
 	}
 	r = append(r, ok("broker", "%s lets us in%s", b.url, userOf(o.Config.MQTT)))
 	for _, f := range b.filters {

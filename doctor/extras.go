@@ -3,11 +3,13 @@ package doctor
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
 	"edgeagent/configs"
 	"edgeagent/mqtt"
+	"edgeagent/status"
 )
 
 // brokerVersion is where mosquitto says what it is.
@@ -57,7 +59,7 @@ func (x extras) mosquitto() bool { return strings.HasPrefix(x.version, "mosquitt
 
 // judgePresence tells of another gateway of the same name: one is online while none runs here.
 func judgePresence(x extras, run running) Report {
-	if x.online == "" || run.answers() {
+	if x.online == "" || !errors.Is(run.err, status.ErrNoAgent) {
 		return nil
 	}
 	return Report{warn("presence", "is a second gateway set up with this gateway.id, from a copied card? they throw each other out and overwrite each other's points",

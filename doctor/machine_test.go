@@ -28,6 +28,7 @@ func TestJudgeStore(t *testing.T) {
 		{"newer", running{err: none, cannot: fmt.Errorf("open: %w", buffer.ErrNewerSchema)}, "FAIL store: open: store was made by a newer version"},
 		{"read-only", running{err: none, cannot: fmt.Errorf("open: %w", buffer.ErrReadOnly)}, "FAIL store: open: store is read-only"},
 		{"another user", running{err: status.ErrNotAllowed, cannot: status.ErrNotAllowed}, "FAIL store: not seen"},
+		{"hangs", running{err: errors.New("no answer within 10s"), cannot: fmt.Errorf("open: %w", buffer.ErrLocked)}, "WARN store: not seen: the agent that has it open does not answer"},
 		{"full disk", running{store: sound, report: status.Report{Buffer: status.Buffer{Error: "no space left"}}}, "FAIL store: cannot be written: no space left"},
 		{"nearly full", running{store: agent.StoreStats{Stats: buffer.Stats{OutboxBytes: 50 << 20, MaxBytes: 256 << 20}, Balanced: true}}, "WARN store: …78 % of their room"},
 		{"quarantine", running{store: agent.StoreStats{Stats: buffer.Stats{Quarantined: 2, MaxBytes: 256 << 20}, Balanced: true}}, "WARN store: 2 damaged records"},

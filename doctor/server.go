@@ -61,7 +61,7 @@ func judgeServer(s server, now time.Time) Report {
 	r := judgeChain(s.check("tls"), p.Where, chain{certs: p.Chain, loose: s.loose}, now)
 	switch p.Verdict {
 	case uplink.Unreachable:
-		return append(r, fail(reach, "is the link up? ping the server; is url right? points are kept meanwhile", "%s: %s", p.Where, p.Cause))
+		return append(r, fail(reach, serverNext(p.Err, now), "%s: %s", p.Where, p.Cause))
 	case uplink.Stranger:
 		return append(r, fail(reach, "open the address in a browser: a sign-in page of the network, or a proxy, stands between; or url is wrong", "%s: not the answer of an InfluxDB: %s", p.Where, p.Cause))
 	case uplink.Ill:

@@ -39,6 +39,8 @@ func judgeStore(r running, aside []string) Report {
 		return append(out, fail("store", "run this as root or as the agent's user", "not seen: the agent that has it open may not be asked"))
 	case r.missing():
 		return append(out, ok("store", "there is none yet; the first start makes it"))
+	case r.hangs():
+		return append(out, warn("store", "start the agent again, see its line above", "not seen: the agent that has it open does not answer"))
 	case errors.Is(r.cannot, buffer.ErrLocked):
 		return append(out, fail("store", "is a second edgeagent running on this folder? stop it", "%v", r.cannot))
 	case errors.Is(r.cannot, buffer.ErrDamaged):

@@ -73,9 +73,9 @@ func plain(err error) error {
 	)
 	switch {
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return fmt.Errorf("look up %s: no such host", dns.Name)
+		return &lookupError{"look up " + dns.Name + ": no such host", dns}
 	case errors.As(err, &dns):
-		return fmt.Errorf("look up %s: the name server gives no answer", dns.Name)
+		return &lookupError{"look up " + dns.Name + ": the name server gives no answer", dns}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return ErrClosed
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -87,3 +87,14 @@ func plain(err error) error {
 	}
 	return err
 }
+
+// A lookupError is a name that was not found, without the ports that the resolver's own text bears.
+type lookupError struct {
+	text  string
+	cause *net.DNSError
+}
+
+func (e *lookupError) Error() string { return e.text }
+
+// Unwrap is the resolver's error.
+func (e *lookupError) Unwrap() error { return e.cause }

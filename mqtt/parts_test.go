@@ -186,4 +186,8 @@ func TestPlain(t *testing.T) {
 	if !errors.Is(plain(op), syscall.ECONNRESET) {
 		t.Error("the cause is lost")
 	}
+	var dns *net.DNSError
+	if !errors.As(plain(&net.DNSError{Name: "b", IsNotFound: true}), &dns) || dns.Name != "b" {
+		t.Error("the name that was not found is lost")
+	}
 }

@@ -31,6 +31,7 @@ type Probe struct {
 	Verdict Verdict
 	Status  int    // of the answer; 0 if there was none
 	Cause   string // the server's words or the network's, if it was not accepted
+	Err     error  // behind the Cause of Unreachable, for errors.As alone: its text may bear secrets
 	Proves  string // what Accepted stands for here
 	Version string // as the server tells it; "" if it does not
 
@@ -101,7 +102,7 @@ func (p *poster) try(ctx context.Context, b *body, out *Probe) {
 	res, err := p.transport.RoundTrip(req)
 	out.Answered = p.now()
 	if err != nil {
-		out.Verdict, out.Cause = Unreachable, p.noAnswer(err, true).reason
+		out.Verdict, out.Err, out.Cause = Unreachable, err, p.noAnswer(err, true).reason
 		return
 	}
 	out.Version = cut(p.clean(oneLine(res.Header.Get("X-Influxdb-Version"))), 64)
