@@ -65,6 +65,7 @@ func assemble(ctx context.Context, o Options, run running, brokers []broker, ser
 	}
 	r = append(r, judgeBooks(run)...)
 	r = append(r, judgeStore(run, seeAside(o.Config.Buffer.Dir))...)
+	r = append(r, judgeBarred(o.Config.Buffer.Dir, seeBarred(o.Config.Buffer.Dir))...)
 	r = append(r, judgeDisk(seeDisk(o.Config.Buffer.Dir, run.answers()), run, o)...)
 	r = append(r, judgeWear(run, o)...)
 	r = append(r, judgeSecrets(seeSecrets(o.Config))...)

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -14,6 +13,8 @@ import (
 type secret struct {
 	key, path string // the path as it may be shown
 	noPath    bool   // it may not: it may be the secret itself
+	barred    bool   // the agent's user may not read it, though we may
+	others    string // the folder whose owner that user is, if the file belongs to somebody else
 	mode      fs.FileMode
 	empty     bool
 	err       error
@@ -28,13 +29,13 @@ func seeSecrets(c *configs.Config) []secret {
 	var all []secret
 	for _, n := range named {
 		if n[1] != "" {
-			all = append(all, seeSecret(n[0], n[1]))
+			all = append(all, seeSecret(n[0], n[1], c.Buffer.Dir))
 		}
 	}
 	return all
 }
 
-func seeSecret(key, path string) secret {
+func seeSecret(key, path, dir string) secret {
 	s := secret{key: key, path: configs.FileName(path), noPath: !configs.ShowsFile(path)}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -42,6 +43,11 @@ func seeSecret(key, path string) secret {
 		return s
 	}
 	s.mode = info.Mode()
+	u := agentUser(dir)
+	s.barred = u.barred(info, mayRead)
+	if uid, _, ok := ownerOf(info); ok && u.known && uid != u.uid {
+		s.others = dir
+	}
 	text, err := os.ReadFile(path)
 	s.empty, s.err = strings.TrimSpace(strings.TrimPrefix(string(text), "\ufeff")) == "", configs.FileError(err)
 	return s
@@ -59,12 +65,22 @@ func judgeSecrets(all []secret) Report {
 			out = append(out, fail("secrets", "chown and chmod 600 it for the agent's user; or run this as root", "%s: %v", s.key, s.err))
 		case s.empty:
 			out = append(out, fail("secrets", "put the secret into it, on one line", "%s: %s is empty", s.key, s.path))
+		case s.barred:
+			out = append(out, fail("secrets", s.forAgent(), "%s: the owner of the data folder, as whom the agent runs, may not read %s (%04o)", s.key, s.path, s.mode.Perm()))
 		case s.mode.Perm()&0o007 != 0 || s.mode.Perm()&0o020 != 0:
-			out = append(out, warn("secrets", fmt.Sprintf("chmod 600 %s", s.path), "%s: others may read or change %s (%04o)", s.key, s.path, s.mode.Perm()))
+			out = append(out, warn("secrets", s.forAgent(), "%s: others may read or change %s (%04o)", s.key, s.path, s.mode.Perm()))
 		}
 	}
 	if len(out) == 0 && len(all) > 0 {
 		return Report{ok("secrets", "%d files, for their owner only", len(all))}
 	}
 	return out
+}
+
+// forAgent makes the file one that the agent's user alone may read. After a chmod alone that of another could be read by nobody but root.
+func (s secret) forAgent() string {
+	if s.others == "" {
+		return "chmod 600 " + s.path
+	}
+	return "chown --reference=" + s.others + " " + s.path + "; chmod 600 " + s.path
 }
