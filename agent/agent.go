@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -55,6 +54,7 @@ type Agent struct {
 	upkeep  sync.Mutex // held while the store is checked or compacted: one at a time
 	recent  func() []string
 	alone   bool // no loop runs: the one goroutine there is owns the state
+	page    pageState
 	deaf    bool // no servers, for tests whose clock stands still while anybody listens
 
 	// of the loop
@@ -223,24 +223,4 @@ func (a *Agent) Status(ctx context.Context) (status.Report, error) {
 	case <-ctx.Done():
 		return status.Report{}, ctx.Err()
 	}
-}
-
-// SocketPath is where the control socket of a data folder is.
-func SocketPath(dir string) string { return filepath.Join(dir, "edgeagent.sock") }
-
-// servers are the read-only ones, by name.
-func (a *Agent) servers() map[string]func(context.Context) error {
-	if a.deaf {
-		return nil
-	}
-	all := map[string]func(context.Context) error{
-		"control socket": func(ctx context.Context) error {
-			return status.ServeControl(ctx, SocketPath(a.cfg.Buffer.Dir), a.Status, details{a}, a.Control)
-		},
-	}
-	if a.cfg.HTTP.Listen != "" {
-		all["http"] = status.New(status.Options{Listen: a.cfg.HTTP.Listen, Token: secretFile(a.cfg.HTTP.TokenFile, ""),
-			Source: a.Status, Details: details{a}, Logger: a.log}).Run
-	}
-	return all
 }

@@ -34,6 +34,7 @@ func (a *Agent) report() status.Report {
 			Written: stats.Written},
 		Sources: e.sourcesStatus(),
 	}
+	r.HTTPError = a.page.why()
 	if conn.Err != nil {
 		r.MQTT.LastError = conn.Err.Error()
 	}

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"net"
 
 	"edgeagent/configs"
@@ -10,13 +11,19 @@ import (
 // A page is the status server.
 type page struct {
 	http  configs.HTTP
-	taken error // why the address cannot be had, if the agent does not run
+	taken error // why the address cannot be had
 }
 
-// seeHTTP tries whether a stopped agent could listen.
+// seeHTTP asks a running agent, and tries whether a stopped one could listen.
 func seeHTTP(ctx context.Context, o Options, r running) page {
 	p := page{http: o.Config.HTTP}
-	if p.http.Listen == "" || r.answers() {
+	if p.http.Listen == "" {
+		return p
+	}
+	if r.answers() {
+		if r.report.HTTPError != "" {
+			p.taken = errors.New(r.report.HTTPError)
+		}
 		return p
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", p.http.Listen)
@@ -36,7 +43,7 @@ func judgeHTTP(p page) Report {
 	case at == "":
 		return Report{ok("http", "off")}
 	case p.taken != nil:
-		return Report{fail("http", "take another port for http.listen, or end what uses it: ss -ltnp", "the agent could not listen: %v", p.taken)}
+		return Report{fail("http", "take another address for http.listen, or end what uses its port: ss -ltnp", "the page is not served: %v", p.taken)}
 	case host == "localhost" || ip != nil && ip.IsLoopback():
 		return Report{ok("http", "%s, for this machine only", at)}
 	case p.http.PublicStatus:

@@ -97,7 +97,7 @@ func TestJudgeHTTP(t *testing.T) {
 		{page{http: configs.HTTP{Listen: "[::1]:1"}}, "OK http: [::1]:1, for this machine only"},
 		{page{http: configs.HTTP{Listen: "0.0.0.0:1", PublicStatus: true}}, "WARN http: 0.0.0.0:1: everybody"},
 		{page{http: configs.HTTP{Listen: ":1", TokenFile: "t"}}, "OK http: :1, with a token"},
-		{page{http: configs.HTTP{Listen: "127.0.0.1:1"}, taken: errors.New("address in use")}, "FAIL http: the agent could not listen: address in use"},
+		{page{http: configs.HTTP{Listen: "127.0.0.1:1"}, taken: errors.New("address in use")}, "FAIL http: the page is not served: address in use"},
 	} {
 		expect(t, c.want, judgeHTTP(c.p), c.want)
 	}

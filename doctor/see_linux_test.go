@@ -115,7 +115,7 @@ func TestSeeHTTP(t *testing.T) {
 	stopped := running{err: os.ErrNotExist}
 	o := Options{Config: config(t, "")}
 	o.Config.HTTP.Listen = strings.TrimPrefix(taken.URL, "http://")
-	expect(t, "taken", judgeHTTP(seeHTTP(t.Context(), o, stopped)), "FAIL http: the agent could not listen")
+	expect(t, "taken", judgeHTTP(seeHTTP(t.Context(), o, stopped)), "FAIL http: the page is not served")
 	expect(t, "taken by the agent", judgeHTTP(seeHTTP(t.Context(), o, running{})), "OK http")
 	o.Config.HTTP.Listen = "127.0.0.1:0"
 	expect(t, "free", judgeHTTP(seeHTTP(t.Context(), o, stopped)), "OK http")

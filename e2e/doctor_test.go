@@ -180,6 +180,13 @@ func TestDoctorFolder(t *testing.T) {
 	defer l.Close()
 	w.reconfigure(`listen = ""`, `listen = "`+l.Addr().String()+`"`)
 	diagnose(t, w, "0s").says("FAIL", "http", "address already in use")
+	w.start() // readings do not wait for a page
+	w.await(soon, "the agent without its page", func(r status.Report) bool { return strings.Contains(r.HTTPError, "is in use by another program") })
+	diagnose(t, w, "0s").says("FAIL", "http", "is in use by another program")
+	if out, _, code := w.prog.output(t, "status", "-c", w.conf); !strings.Contains(out, "The status page is not served") || code == 2 {
+		t.Errorf("status: exit code %d\n%s", code, out)
+	}
+	w.stop()
 }
 
 // TestDoctorConfig has a configuration with faults: all of them, with their lines, and exit code 2.

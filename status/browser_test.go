@@ -150,7 +150,7 @@ func eval[T any](b *browser, script string) (v T) {
 // until waits for a script's expression to be true.
 func (b *browser) until(what, script string) {
 	b.t.Helper()
-	if err := chromedp.Run(b.ctx, chromedp.Poll(script, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(20*time.Second))); err != nil {
+	if err := chromedp.Run(b.ctx, chromedp.Poll(script, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(time.Minute))); err != nil {
 		b.t.Fatalf("waited for %s: %v; the page says:\n%s", what, err, eval[string](b, "document.body.innerText"))
 	}
 }

@@ -57,7 +57,7 @@ func (r Report) tidy() Report {
 		&r.Watermark.Value, &r.Watermark.MaxEventTime, &r.Buffer.Oldest, &r.Uplink.Since, &r.Uplink.LastSuccess} {
 		*s = clean(*s, maxName)
 	}
-	for _, s := range []*string{&r.MQTT.LastError, &r.Buffer.Error, &r.Uplink.LastError} {
+	for _, s := range []*string{&r.MQTT.LastError, &r.Buffer.Error, &r.Uplink.LastError, &r.HTTPError} {
 		*s = clean(*s, maxError)
 	}
 	for _, x := range []*float64{&r.Watermark.BehindS, &r.Uplink.RetryInS, &r.Lag.P50S, &r.Lag.P95S, &r.Lag.P99S, &r.Lag.MaxS} {

@@ -20,6 +20,10 @@ const (
 // events sends the parts of the page that change, as server-sent events: the data of each is a JSON object of HTML by the
 // id of the part. It ends when the reader is gone or does not take what is sent for ten seconds, and when the agent stops.
 func (s *site) events(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodHead { // or the answer would never end
+		w.Header().Set("Content-Type", "text/event-stream")
+		return
+	}
 	select {
 	case s.clients <- struct{}{}:
 		defer func() { <-s.clients }()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -220,6 +221,18 @@ func TestEventsTrouble(t *testing.T) {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A request for the headers alone ends at once, and takes no reader's place.
+func TestEventsHead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		rec := httptest.NewRecorder()
+		newSite(dayGateway(1).Report, nil, loggerOr(nil)).events(rec, httptest.NewRequest(http.MethodHead, "/events", nil))
+		if took := time.Since(began); took != 0 || rec.Code != http.StatusOK || rec.Body.Len() != 0 || rec.Header().Get("Content-Type") != "text/event-stream" {
+			t.Errorf("%d, %v, %d bytes after %v", rec.Code, rec.Header(), rec.Body.Len(), took)
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 func TestPage(t *testing.T) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(testbed.Need(t, "chromium")), chromedp.NoSandbox,
 		chromedp.WindowSize(1200, 900), chromedp.UserDataDir(t.TempDir()), chromedp.Env("DBUS_SESSION_BUS_ADDRESS=disabled:"))
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	ctx, cancelAllocator := chromedp.NewExecAllocator(ctx, options...)
 	defer cancelAllocator()
@@ -30,7 +30,7 @@ func TestPage(t *testing.T) {
 		name string
 		fn   func(*testing.T, context.Context)
 	}{
-		{"live", pageLive}, {"away", pageLosesAgent}, {"table", pageTable}, {"looks", pageLooks}, {"many", pageManySensors}, {"no script", pageWithoutScript},
+		{"live", pageLive}, {"away", pageLosesAgent}, {"silent", pageHearsNothing}, {"table", pageTable}, {"looks", pageLooks}, {"many", pageManySensors}, {"no script", pageWithoutScript},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.fn(t, ctx) })
 	}
@@ -72,6 +72,21 @@ func pageLosesAgent(t *testing.T, ctx context.Context) {
 		t.Error(err)
 	}
 	b.until("it to be noticed", `/^No connection to the agent. The figures are \d+ s old.$/.test(document.getElementById("live").textContent)`)
+}
+
+// A connection over which nothing comes any more, though it stands, is not called live; when the way is open again the page goes on.
+func pageHearsNothing(t *testing.T, ctx context.Context) {
+	g := dayGateway(3)
+	b := browse(t, ctx, g)
+	proxy := testbed.StartTapProxy(t, strings.Trim(strings.TrimPrefix(b.url, "http:"), "/"))
+	b.url = "http://" + proxy.Addr() + "/"
+	b.open("")
+	b.until("the live line", `document.getElementById("live").textContent === "live"`)
+	proxy.Stall()
+	b.until("it to be noticed", `/^No connection to the agent. The figures are \d+ s old.$/.test(document.getElementById("live").textContent)`)
+	proxy.Resume()
+	b.until("the live line again", `document.getElementById("live").textContent === "live"`)
+	b.quiet()
 }
 
 func pageTable(t *testing.T, ctx context.Context) {

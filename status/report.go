@@ -27,7 +27,9 @@ type Report struct {
 	// Uplinks are all uplinks by name, where there are several: Points and Uplink are then those of one that stands for all.
 	Uplinks map[string]UplinkPart `json:"uplinks,omitempty"`
 	Lag     Lag                   `json:"lag"`
-	Work    Work                  `json:"work"`
+	// HTTPError is why the page of http.listen is not served; "" if it is, or if there is to be none.
+	HTTPError string `json:"http_error,omitempty"`
+	Work      Work   `json:"work"`
 
 	Sources map[string]SourceTable `json:"sources"` // by name, all of the configuration
 }
