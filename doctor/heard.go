@@ -39,6 +39,7 @@ type source struct {
 	retained int // messages
 	untimed  int // readings timed by arrival
 	ahead    int // readings further ahead than max_future
+	behind   int // live readings whose window would be final by now, if another sensor is on time
 	sensors  map[string]bool
 	refused  map[string]int
 	example  map[string]string // of a refusal, by reason
@@ -110,6 +111,9 @@ func (h *heard) reading(s *source, r reading.Reading, d mqtt.Delivery) {
 	}
 	if !d.Retained {
 		h.offsets = append(h.offsets, ahead)
+		if -ahead > h.config.Watermark.Delay.Std()+h.config.Window.Size.Std()+h.config.Window.AllowedLateness.Std() {
+			s.behind++
+		}
 	}
 }
 
@@ -145,6 +149,10 @@ func judgeHeard(h *heard, o Options) Report {
 		}
 		if s.ahead > 0 {
 			out = append(out, warn("messages", "is the clock of the device right? is ours?", "%s: %d readings are further ahead of the clock than watermark.max_future (%s)", name, s.ahead, o.Config.Watermark.MaxFuture))
+		}
+		if s.behind > 0 {
+			out = append(out, warn("messages", "is the clock of the device right, and its zone, see zone of the source? if it sends what it has stored, raise watermark.delay",
+				"%s: %d readings are so far behind the clock that they are late if another sensor is on time (watermark.delay is %s)", name, s.behind, o.Config.Watermark.Delay))
 		}
 	}
 	return out

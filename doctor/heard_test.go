@@ -45,6 +45,12 @@ func TestJudgeHeard(t *testing.T) {
 	expect(t, "bad", judgeHeard(h, o), "OK messages: source 1: 1 readings of 1 sensors from 2 messages", "WARN messages: source 1: refused decode: 1, such as …on s/a",
 		"WARN messages: source 1: 1 readings are further ahead of the clock than watermark.max_future (2m)",
 		"FAIL messages: text: no reading; refused too_big: 1, such as 70000 bytes on p/y", "FAIL messages: text: no reading; refused value: 1, such as …hot on p/x", silent)
+	h, o = hears(t, timed("a", 0), timed("b", -15*time.Minute)) // delay and size
+	expect(t, "just in time", judgeHeard(h, o)[:2], "OK messages: source 1: 2 readings", "WARN messages: text: nothing came")
+	old := timed("b", -time.Hour)
+	old.Retained = true // a snapshot says nothing of the clock
+	h, o = hears(t, timed("a", 0), timed("b", -15*time.Minute-time.Second), timed("b", -2*time.Hour), old)
+	expect(t, "another zone", judgeHeard(h, o)[:2], "OK messages: source 1: 4 readings of 2 sensors from 4 messages", "WARN messages: source 1: 2 readings are so far behind the clock that they are late if another sensor is on time (watermark.delay is 10m)")
 	h, o = hears(t, mqtt.Delivery{Topic: "p/x", Payload: []byte("20.5"), Retained: true})
 	expect(t, "retained", judgeHeard(h, o)[1:2], "OK messages: text: 1 readings of 1 sensors from 1 messages in 10 s (1 without a time of their own, 1 messages retained)")
 	o.Listen = 0

@@ -32,7 +32,7 @@ func brokerNext(err error, now time.Time) string {
 // serverNext says what the reason why a server of an uplink does not answer asks for.
 func serverNext(err error, now time.Time) string {
 	if next := networkNext(err, "url", "uplink.tls", now); next != "" {
-		return next + "; points are kept meanwhile"
+		return next + " (points are kept meanwhile)"
 	}
 	return "is the link up? ping the server; is url right? points are kept meanwhile"
 }

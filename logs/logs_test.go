@@ -157,15 +157,15 @@ func TestNew(t *testing.T) {
 func TestJSON(t *testing.T) {
 	var b bytes.Buffer
 	ring := new(Ring)
-	New(&b, Options{JSON: true, Recent: ring}).With("uplink", "a").Warn("down", "topic", "x\n\x1b", "held_back", 0)
+	New(&b, Options{JSON: true, Recent: ring}).With("uplink", "a").Warn("down", "topic", "x\n\x1b", "held_back", 0, "next", 90*time.Second)
 	var got map[string]any
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got["level"] != "WARN" || got["msg"] != "down" || got["topic"] != "x\n\x1b" || got["uplink"] != "a" || got["held_back"] != 0.0 {
+	if got["level"] != "WARN" || got["msg"] != "down" || got["topic"] != "x\n\x1b" || got["uplink"] != "a" || got["held_back"] != 0.0 || got["next"] != "1m30s" {
 		t.Errorf("got %v", got)
 	}
-	if kept := ring.Lines(); len(kept) != 1 || !strings.HasSuffix(kept[0], `WARN  down  uplink=a topic="x\n\x1b"`) {
+	if kept := ring.Lines(); len(kept) != 1 || !strings.HasSuffix(kept[0], `WARN  down  uplink=a topic="x\n\x1b" next=1m30s`) {
 		t.Errorf("kept %q", kept)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // Options say what is logged and how.
 type Options struct {
 	Level  string // debug, info, warn or error, validated; "" is info
-	JSON   bool   // as log/slog writes it; false: text
+	JSON   bool   // as log/slog writes it, but durations as "1m30s"; false: text
 	Style  Style  // of text
 	Recent *Ring  // gets the lines from info on, as text, whatever Level and JSON say; nil: none
 }
@@ -21,12 +21,20 @@ func New(w io.Writer, o Options) *slog.Logger {
 	_ = level.UnmarshalText([]byte(o.Level))
 	var out slog.Handler = NewHandler(w, o.Style, level)
 	if o.JSON {
-		out = slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})
+		out = slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: withUnit})
 	}
 	if o.Recent != nil {
 		out = both{out, NewHandler(o.Recent, Plain, slog.LevelInfo)}
 	}
 	return slog.New(out)
+}
+
+// withUnit writes a duration as the text does: slog's own JSON has a bare number of nanoseconds.
+func withUnit(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }
 
 // both gives each line to two handlers.

@@ -30,7 +30,7 @@ func (r Report) notices() []notice {
 		say(s.State == "down", true, name+" is down"+sinceDay(s.Since, r.Clock.Now)+". Points wait in the store.")
 		say(s.State == "waiting", false, name+" waits"+sinceDay(s.Since, r.Clock.Now)+": the server asked for time.")
 	}
-	say(r.HTTPError != "", false, "The status page is not served: "+sentence(r.HTTPError))
+	say(r.HTTPError != "", false, "The status page is not served: "+r.HTTPError+".")
 	say(!r.Clock.Trusted, false, "The gateway's clock is not to be trusted: is the time set? Is NTP reachable?")
 	say(r.Watermark.MaxEventTime != "" && r.Watermark.BehindS < -60, false,
 		"Event time is "+span(-r.Watermark.BehindS)+" ahead of the gateway's clock: one of the two is wrong.")

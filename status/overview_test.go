@@ -107,6 +107,11 @@ func TestNotices(t *testing.T) {
 	if got := dayReport().tidy(); len(got.notices()) != 1 || got.notices()[0].bad { // one point is parked
 		t.Errorf("an ordinary day: %v", got.notices())
 	}
+	r := dayReport()
+	r.HTTPError = "http.listen: 10.0.0.9:9273 is no address\x1b of this machine now"
+	if got := r.tidy().notices(); len(got) != 2 || got[0] != (notice{false, `The status page is not served: http.listen: 10.0.0.9:9273 is no address\x1b of this machine now.`}) {
+		t.Errorf("without its page: %+v", got)
+	}
 	var bad, look int
 	for _, n := range troubleReport().tidy().notices() {
 		if n.bad {
