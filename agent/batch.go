@@ -58,9 +58,9 @@ func (e *Engine) fill(b *buffer.Batch, s state) error {
 func (e *Engine) fillMarks(b *buffer.Batch) {
 	b.Marks, b.DropMarks = b.Marks[:0], e.batch.dropped
 	for _, s := range e.batch.marks {
-		m := buffer.Mark{Sensor: s.name, M: s.last, W: watermark.None, Gone: watermark.None}
+		m := buffer.Mark{Sensor: s.name, M: s.last, W: watermark.None, Gone: watermark.None, Forgot: watermark.None}
 		if s.scope.owner != nil {
-			m.M, m.W, m.Gone = s.scope.mark.M, s.scope.mark.W, s.scope.gone
+			m.M, m.W, m.Gone, m.Forgot = s.scope.mark.M, s.scope.mark.W, s.scope.gone, e.stillForgot(s.scope)
 		}
 		if e.sensors[s.name] == s {
 			b.Marks = append(b.Marks, m)
@@ -81,13 +81,13 @@ func (e *Engine) prune(b *buffer.Batch) {
 	}
 }
 
-// remembers reports whether a journalled reading is still remembered.
-func (e *Engine) remembers(en buffer.Entry) bool {
+// remembers reports whether a reading of a journal record is still remembered.
+func (e *Engine) remembers(record uint64, en buffer.Entry) bool {
 	if en.Kind == buffer.BareTick {
 		return false
 	}
 	sc := e.scopeOf(en.Series)
-	return sc != nil && !sc.set.Forgotten(en.Time, sc.mark.W)
+	return sc != nil && !e.forgotten(sc, record, &en)
 }
 
 // Committed ends the batch that b carried: it is on disk.

@@ -72,6 +72,7 @@ type Engine struct {
 	live         bool  // a live reading has been windowed in this store
 	born         int64 // what ends here or before may have been sent by an earlier store
 	floor        int64 // a window that ends here or before is gone, whatever W says
+	forgot       Forgot
 	base         int64 // W that every new mark starts at: what is closed stays closed when scope changes or sensors expire
 	early        bool  // the message at hand came while the clock was wrong for certain
 	newest       int64 // largest M of all
@@ -100,6 +101,7 @@ type scope struct {
 	owner    *sensor // whose it is; nil for the stream's
 	mark     watermark.Mark
 	gone     int64 // windows of the sensor that end here or before are gone, whatever W says, as under Engine.floor
+	forgot   int64 // the scope's Forgot.Before
 	set      *window.Set
 	late     *window.LateCounts
 	lastM    int64 // M when something was last windowed
@@ -118,7 +120,7 @@ func (sc *scope) name() string {
 // messages.
 func NewEngine(rules Rules, encoder *uplink.Encoder, retained func(uint16) reading.RetainPolicy) *Engine {
 	e := &Engine{rules: rules, encoder: encoder, retained: retained, born: watermark.None, floor: watermark.None,
-		base: watermark.None, newest: watermark.None, horizon: rules.horizon(), sensors: make(map[string]*sensor),
+		forgot: noneForgot(), base: watermark.None, newest: watermark.None, horizon: rules.horizon(), sensors: make(map[string]*sensor),
 		eldest: math.MaxInt64, late: make(window.Counters)}
 	e.batch, e.journal.compactAt = newBatch(), defaultCompactAt
 	if !rules.PerSensor {
@@ -134,7 +136,7 @@ func (e *Engine) newScope(owner *sensor) *scope {
 		set:   window.NewSet(window.Spec{Size: e.rules.Size, Allowed: e.rules.Allowed, Keep: e.rules.keep()}),
 		late:  window.NewLateCounts(e.rules.Size, e.late),
 		lastM: watermark.None,
-		gone:  watermark.None,
+		gone:  watermark.None, forgot: e.forgot.Before,
 	}
 }
 

@@ -82,6 +82,9 @@ func (e *Engine) restore(store *buffer.Store, snap *buffer.Snapshot, st state) e
 	if e.rules.Allowed > st.Keep {
 		e.leaveGone(st.Keep)
 	}
+	if e.rules.keep() > st.Keep {
+		e.stayForgotten(st.Keep, snap.NextRecord-1)
+	}
 	for _, c := range snap.Late {
 		e.restoreLate(c)
 	}
@@ -116,7 +119,7 @@ func (e *Engine) restoreSensors(snap *buffer.Snapshot) {
 			s.scope = e.newScope(s)
 			s.scope.mark.M, s.scope.lastM, s.scope.gone = m.M, m.M, m.Gone
 			if m.W != watermark.None {
-				s.scope.mark.W = m.W
+				s.scope.mark.W, s.scope.forgot = m.W, m.Forgot
 			}
 		}
 		e.sensors[m.Sensor] = s
@@ -201,7 +204,7 @@ func (e *Engine) restoreEntry(number uint64, en *buffer.Entry) {
 			}
 		}
 		windowed := en.Kind == buffer.Windowed && sc.set.End(en.Time) > max(e.floor, sc.gone)
-		if !sc.set.Restore(en.Series, en.Time, en.Value, windowed, sc.mark.W, number) {
+		if e.forgotten(sc, number, en) || !sc.set.Restore(en.Series, en.Time, en.Value, windowed, sc.mark.W, number) {
 			e.journal.release([]window.Ref{{Record: number, N: 1}})
 		}
 	}

@@ -28,6 +28,7 @@ func (p *rewinding) plan(store *buffer.Store, snap *buffer.Snapshot, delay int64
 	mark.Observe(p.to, delay)
 	p.w, p.change.Floor = mark.W, reading.NoTime
 	p.marks(snap.Marks)
+	st.Forgot = Forgot{p.forgot(st.Forgot.Before, max(p.wasW[""], st.Base)), snap.NextRecord - 1}
 	p.sum.Floor = Moved{instant(p.floor), instant(p.floor)}
 	p.sum.Changed = p.sum.Changed || p.force && max(p.floor, st.Floor) > p.next(p.to)
 	p.sum.Rewinds = st.Node.Rewinds
@@ -103,11 +104,16 @@ func (p *rewinding) marks(list []buffer.Mark) {
 		if moved {
 			p.sum.Changed = true
 			p.sum.Sensors++
-			p.change.Marks = append(p.change.Marks, buffer.Mark{Sensor: m.Sensor, M: k.M, W: k.W, Gone: gone})
+			p.change.Marks = append(p.change.Marks, buffer.Mark{Sensor: m.Sensor, M: k.M, W: k.W, Gone: gone, Forgot: p.forgot(m.Forgot, m.W)})
 		}
 	}
 	p.sum.MaxEventTime = Moved{instant(before.M), instant(after.M)}
 	p.sum.Watermark = Moved{instant(before.W), instant(after.W)}
+}
+
+// forgot is what stays forgotten of a mark whose watermark was w.
+func (p *rewinding) forgot(before, w int64) int64 {
+	return max(before, forgetsBefore(w, p.st.Keep, p.st.Shape.Size))
 }
 
 func (p *rewinding) setBack(k *watermark.Mark) bool {

@@ -136,7 +136,7 @@ func (e *Engine) saveSilent() {
 		return
 	}
 	for _, s := range e.sensors {
-		if s.last > s.saved && e.stream.set.Forgotten(s.last, e.stream.mark.W) {
+		if s.last > s.saved && (s.last < e.stream.forgot || e.stream.set.Forgotten(s.last, e.stream.mark.W)) {
 			e.touch(s)
 		}
 	}

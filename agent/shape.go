@@ -92,13 +92,17 @@ func closeShape(store *buffer.Store, setup Setup, snap *buffer.Snapshot, st stat
 // reshape readies a closed engine's state for another shape: no window of it may share a timestamp with one that was sent,
 // no interval of late counts be reported again with other readings.
 func (e *Engine) reshape(to Shape) state {
-	from, mark, gone := e.shape, watermark.New(), watermark.None
+	from, mark, gone, forgot := e.shape, watermark.New(), watermark.None, watermark.None
+	if from.Size != to.Size {
+		e.stayForgotten(e.rules.keep(), e.batch.record)
+	}
 	for _, sc := range e.scopes() {
 		mark.M, mark.W = max(mark.M, sc.mark.M), max(mark.W, sc.mark.W)
 		gone = max(gone, sc.gone)
 		if !from.sameReports(to) {
 			e.endLate(sc)
 		}
+		forgot = max(forgot, sc.forgot)
 		if from.PerSensor && to.PerSensor {
 			sc.gone = from.after(to, max(sc.mark.W, sc.gone))
 			e.touch(sc.owner)
@@ -116,8 +120,11 @@ func (e *Engine) reshape(to Shape) state {
 			e.touch(s)
 		}
 	}
+	e.shape = to
 	s := e.state()
-	s.Shape = to
+	if from.PerSensor != to.PerSensor {
+		s.Forgot.Before = max(s.Forgot.Before, forgot)
+	}
 	if !to.PerSensor {
 		s.Stream = mark
 	}

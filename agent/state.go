@@ -21,6 +21,7 @@ type state struct {
 	Newest       int64          `json:"newest"`
 	Finalized    int64          `json:"finalized"`
 	Keep         int64          `json:"keep"` // how long after its window's end a reading was remembered
+	Forgot       Forgot         `json:"forgot"`
 	Stream       watermark.Mark `json:"stream"`
 	Shape        Shape          `json:"shape"`
 	Node         Node           `json:"node"`
@@ -38,16 +39,16 @@ type Node struct {
 
 func (e *Engine) state() state {
 	s := state{Ledger: e.ledger, ArrivalTimed: e.arrivalTimed, Ignored: e.ignored, Elsewhere: e.elsewhere, Live: e.live, Born: e.born, Floor: e.floor,
-		Base: e.base, Newest: e.newest, Finalized: e.finalized, Keep: e.rules.keep(), Stream: watermark.New(), Shape: e.shape, Node: e.Node}
+		Base: e.base, Newest: e.newest, Finalized: e.finalized, Keep: e.rules.keep(), Forgot: e.forgot, Stream: watermark.New(), Shape: e.shape, Node: e.Node}
 	if e.stream != nil {
-		s.Stream = e.stream.mark
+		s.Stream, s.Forgot.Before = e.stream.mark, max(e.forgot.Before, e.stillForgot(e.stream))
 	}
 	return s
 }
 
 // unknownState is that of a store which has none: nothing has been seen.
 func unknownState(setup Setup) state {
-	return state{Born: watermark.None, Floor: watermark.None, Base: watermark.None, Newest: watermark.None, Stream: watermark.New(),
+	return state{Born: watermark.None, Floor: watermark.None, Base: watermark.None, Newest: watermark.None, Stream: watermark.New(), Forgot: noneForgot(),
 		Shape: setup.shape(), Keep: setup.Rules.keep()}
 }
 
@@ -62,8 +63,9 @@ func decodeState(text []byte) (state, error) {
 func (e *Engine) setState(s state) {
 	e.ledger, e.arrivalTimed, e.ignored, e.elsewhere, e.live = s.Ledger, s.ArrivalTimed, s.Ignored, s.Elsewhere, s.Live
 	e.born, e.floor, e.base, e.newest, e.finalized, e.Node = s.Born, s.Floor, s.Base, s.Newest, s.Finalized, s.Node
+	e.forgot = s.Forgot
 	if e.stream != nil {
-		e.stream.mark = s.Stream
+		e.stream.mark, e.stream.forgot = s.Stream, s.Forgot.Before
 		e.stream.lastM = s.Stream.M
 	}
 }

@@ -24,7 +24,7 @@ type Batch struct {
 	ForgetPackets  uint64 // packet records up to this one are forgotten; 0 none
 	ForgetJournal  uint64 // journal records up to this one hold nothing that is remembered; 0 none
 	CompactJournal uint64 // journal records up to this one are rewritten as one, with what Keep keeps; 0 none
-	Keep           func(Entry) bool
+	Keep           func(record uint64, e Entry) bool
 
 	Requeue    []uint64 // parked points that go back to the outbox, by Seq
 	RequeueAll bool     // all of them do
@@ -65,6 +65,7 @@ type Mark struct {
 	Sensor string
 	M, W   int64
 	Gone   int64 // its windows that end here or before are gone, whatever W says; watermark.None mostly, and then it takes no room
+	Forgot int64 // its readings before this instant, of records that the agent's state tells, are forgotten, whatever W says; as Gone
 }
 
 // A LateCount is the late counter of one series.

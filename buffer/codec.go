@@ -145,19 +145,25 @@ func cut(s string, n int) string { return s[:min(len(s), n)] }
 func appendMark(dst []byte, m Mark) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, uint64(m.M))
 	dst = binary.BigEndian.AppendUint64(dst, uint64(m.W))
-	if m.Gone != reading.NoTime {
+	if m.Gone != reading.NoTime || m.Forgot != reading.NoTime {
 		dst = binary.BigEndian.AppendUint64(dst, uint64(m.Gone))
+	}
+	if m.Forgot != reading.NoTime {
+		dst = binary.BigEndian.AppendUint64(dst, uint64(m.Forgot))
 	}
 	return dst
 }
 
 func decodeMark(sensor string, data []byte) (Mark, error) {
-	if len(data) != 16 && len(data) != 24 {
+	if len(data) != 16 && len(data) != 24 && len(data) != 32 {
 		return Mark{}, errFormat
 	}
-	m := Mark{sensor, int64(binary.BigEndian.Uint64(data)), int64(binary.BigEndian.Uint64(data[8:])), reading.NoTime}
-	if len(data) == 24 {
+	m := Mark{sensor, int64(binary.BigEndian.Uint64(data)), int64(binary.BigEndian.Uint64(data[8:])), reading.NoTime, reading.NoTime}
+	if len(data) >= 24 {
 		m.Gone = int64(binary.BigEndian.Uint64(data[16:]))
+	}
+	if len(data) == 32 {
+		m.Forgot = int64(binary.BigEndian.Uint64(data[24:]))
 	}
 	return m, nil
 }

@@ -39,7 +39,7 @@ func varied(t testing.TB, s *Store, n int) {
 	t.Helper()
 	for i := range n {
 		b := &Batch{State: fmt.Appendf(nil, "state %d", i), Held: []byte("held"), Aliases: []byte("aliases"), Journal: readings(20, i), Packets: []Packet{{uint16(i), 1}},
-			Marks: []Mark{{fmt.Sprint("sensor ", i%30), 1, 2, reading.NoTime}}, Late: []LateCount{{Series: reading.Series(fmt.Sprint(i % 9)), Total: int64(i)}},
+			Marks: []Mark{{fmt.Sprint("sensor ", i%30), 1, 2, reading.NoTime, reading.NoTime}}, Late: []LateCount{{Series: reading.Series(fmt.Sprint(i % 9)), Total: int64(i)}},
 			Inputs: []Input{{"file", int64(i)}}, Rejected: []Raw{{Topic: "t", Payload: make([]byte, 700)}}}
 		for j := range 10 {
 			b.Points = append(b.Points, point(i*10+j+1))

@@ -195,7 +195,7 @@ func TestClassify(t *testing.T) {
 func TestPanicWhileWritingBecomesAnErrorThatStays(t *testing.T) {
 	s := open(t, options(t.TempDir()))
 	commit(t, s, &Batch{Journal: []Entry{{Series: "a"}}})
-	_, err := s.Commit(&Batch{CompactJournal: 1, Keep: func(Entry) bool { panic("page 7 is bad") }})
+	_, err := s.Commit(&Batch{CompactJournal: 1, Keep: func(uint64, Entry) bool { panic("page 7 is bad") }})
 	if !errors.Is(err, ErrBroken) || !strings.Contains(err.Error(), "page 7 is bad") {
 		t.Fatalf("Commit = %v, want ErrBroken", err)
 	}

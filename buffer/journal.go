@@ -57,11 +57,12 @@ func (w *writer) compactJournal(b *Batch) error {
 	return w.putEntries(last, kept)
 }
 
-func (w *writer) keptEntries(last uint64, keep func(Entry) bool) ([]Entry, error) {
+func (w *writer) keptEntries(last uint64, keep func(uint64, Entry) bool) ([]Entry, error) {
 	bucket := w.bucket(bucketJournal)
-	f := keeper{keep: keep}
+	var f keeper
 	var bad []badRecord
-	err := eachEntries(bucket, last, &bad, func(_ uint64, entries []Entry) error {
+	err := eachEntries(bucket, last, &bad, func(n uint64, entries []Entry) error {
+		f.keep = func(e Entry) bool { return keep(n, e) }
 		for _, e := range entries {
 			f.add(e)
 		}

@@ -14,7 +14,7 @@ func TestForgetAndCompactJournal(t *testing.T) {
 	bare := func(series reading.Series, v int64) Entry {
 		return Entry{Series: series, Time: v, Kind: BareTick, Tick: true}
 	}
-	keepOver := func(v float64) func(Entry) bool { return func(x Entry) bool { return x.Value > v } }
+	keepOver := func(v float64) func(uint64, Entry) bool { return func(_ uint64, x Entry) bool { return x.Value > v } }
 	s := open(t, options(t.TempDir()))
 	for _, step := range []struct {
 		name string
@@ -27,11 +27,11 @@ func TestForgetAndCompactJournal(t *testing.T) {
 		{"4: forget", Batch{ForgetJournal: 2}, map[uint64][]Entry{3: {tick(3), e(9), tick(4), tick(5)}}},
 		{"5: compact", Batch{CompactJournal: 3, Keep: keepOver(5), Journal: []Entry{e(6)}},
 			map[uint64][]Entry{3: {bare("a", 3), e(9), bare("a", 4)}, 5: {e(6)}}},
-		{"6: all kept", Batch{CompactJournal: 5, Keep: func(Entry) bool { return true }},
+		{"6: all kept", Batch{CompactJournal: 5, Keep: func(uint64, Entry) bool { return true }},
 			map[uint64][]Entry{5: {bare("a", 3), e(9), bare("a", 4), e(6)}}},
 		{"7: a record of that number is not there", Batch{CompactJournal: 6, Keep: keepOver(6), Journal: []Entry{tick(20), tick(20.5)}},
 			map[uint64][]Entry{6: {bare("a", 3), e(9), bare("a", 4)}, 7: {tick(20), tick(20.5)}}},
-		{"8: a kept tick hides the next", Batch{CompactJournal: 7, Keep: func(x Entry) bool { return x.Value == 20 }},
+		{"8: a kept tick hides the next", Batch{CompactJournal: 7, Keep: func(_ uint64, x Entry) bool { return x.Value == 20 }},
 			map[uint64][]Entry{7: {bare("a", 3), tick(20)}}},
 		{"9: forget all", Batch{ForgetJournal: 100}, map[uint64][]Entry{}},
 		{"10", Batch{Journal: []Entry{e(1)}}, map[uint64][]Entry{10: {e(1)}}},

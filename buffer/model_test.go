@@ -84,14 +84,14 @@ func (m *model) commit(b *Batch) {
 	m.evict(b, func(Point) bool { return true })
 }
 
-func (m *model) compact(last uint64, keep func(Entry) bool) {
+func (m *model) compact(last uint64, keep func(uint64, Entry) bool) {
 	var kept []Entry
 	for _, n := range slices.Sorted(maps.Keys(m.journal)) {
 		if n > last {
 			continue
 		}
 		for _, e := range m.journal[n] {
-			if keep(e) {
+			if keep(n, e) {
 				kept = append(kept, e)
 			} else if e.Tick && (len(kept) == 0 || !kept[len(kept)-1].Tick) {
 				kept = append(kept, Entry{Series: "s", Time: e.Time, Kind: BareTick, Tick: true})

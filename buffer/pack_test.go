@@ -90,7 +90,7 @@ func TestDecodersRefuseEveryCut(t *testing.T) {
 	raw := appendRaw(nil, &Raw{Topic: "topic", Arrival: 1 << 40, Reason: "r"})
 	parked := appendParked(nil, &Parked{Time: 1 << 40, Reason: "reason"}, point)
 	late := appendLate(nil, LateCount{Interval: 1 << 40, Count: 1, Total: 1 << 20})
-	mark := appendMark(nil, Mark{M: 1, W: 2, Gone: reading.NoTime})
+	mark := appendMark(nil, Mark{M: 1, W: 2, Gone: reading.NoTime, Forgot: reading.NoTime})
 	c := counters{}
 	for name, d := range map[string]struct {
 		data   []byte

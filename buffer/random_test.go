@@ -20,7 +20,7 @@ func (m *model) batch(r *rand.Rand) *Batch {
 		b.Packets = append(b.Packets, Packet{uint16(r.Uint32()), r.Uint64()})
 	}
 	if chance(30) {
-		b.Marks = append(b.Marks, Mark{fmt.Sprint("s", r.IntN(50)), r.Int64(), -r.Int64(), -r.Int64N(2) * r.Int64()})
+		b.Marks = append(b.Marks, Mark{fmt.Sprint("s", r.IntN(50)), r.Int64(), -r.Int64(), -r.Int64N(2) * r.Int64(), reading.NoTime + r.Int64N(2)})
 		b.DropMarks = append(b.DropMarks, fmt.Sprint("s", r.IntN(50)))
 		b.Late = append(b.Late, LateCount{series(r), r.Int64(), r.Int64(), 0, r.Int64(), r.Int64()})
 		b.Inputs = append(b.Inputs, Input{fmt.Sprint("in", r.IntN(5)), r.Int64()})
@@ -61,7 +61,7 @@ func (m *model) batch(r *rand.Rand) *Batch {
 	}
 	if chance(5) && m.nextRecord > 1 {
 		b.CompactJournal = max(1+r.Uint64N(m.nextRecord-1), b.ForgetJournal)
-		b.Keep = func(e Entry) bool { return e.Kind != BareTick && int(e.Value)%3 == 0 }
+		b.Keep = func(n uint64, e Entry) bool { return e.Kind != BareTick && (uint64(e.Value)+n)%3 == 0 }
 	}
 	return b
 }

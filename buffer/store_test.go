@@ -35,7 +35,7 @@ func TestReopenGivesBackWhatWasCommitted(t *testing.T) {
 	b := &Batch{
 		State:    []byte("state 1"),
 		Journal:  []Entry{{Series: "b", Time: 5, Value: 1.5, Tick: true}, {Series: "a", Time: -5, Value: -2, Kind: Late}},
-		Marks:    []Mark{{"s2", 20, 10, 5}, {"s1", -1, reading.NoTime, reading.NoTime}},
+		Marks:    []Mark{{"s2", 20, 10, 5, 6}, {"s1", -1, reading.NoTime, reading.NoTime, reading.NoTime}},
 		Late:     []LateCount{{Series: "a\x00room\x00x", Interval: -300, Count: 2, Reported: 1, MaxNs: 7, Total: 9}},
 		Held:     []byte("held"),
 		Packets:  []Packet{{1, 1 << 63}, {65535, 0}},
@@ -50,7 +50,7 @@ func TestReopenGivesBackWhatWasCommitted(t *testing.T) {
 	s = open(t, o)
 	want := &Snapshot{
 		State: []byte("state 1"), Held: []byte("held"), NextRecord: 2, NextSeq: 2, Floor: reading.NoTime,
-		Marks:   []Mark{{"s1", -1, reading.NoTime, reading.NoTime}, {"s2", 20, 10, 5}},
+		Marks:   []Mark{{"s1", -1, reading.NoTime, reading.NoTime, reading.NoTime}, {"s2", 20, 10, 5, 6}},
 		Late:    b.Late,
 		Packets: []PacketRecord{{1, b.Packets}},
 		Counts:  PointCounts{Updated: 1, Queued: 1},

@@ -33,7 +33,7 @@ func fiveThousand(t *testing.T, syncFreelist bool) truth {
 	for i := range tr.commits {
 		b := Batch{
 			State: []byte(fmt.Sprintf("state %d %s", i, strings.Repeat("ledger ", 100))), Journal: readings(50, i*50),
-			Packets: []Packet{{uint16(i), uint64(i)}}, Marks: []Mark{{fmt.Sprint("sensor ", i%20), int64(i), int64(i), -1 << 63}},
+			Packets: []Packet{{uint16(i), uint64(i)}}, Marks: []Mark{{fmt.Sprint("sensor ", i%20), int64(i), int64(i), -1 << 63, -1 << 63}},
 			Late: []LateCount{{Series: "late", Count: int64(i)}},
 		}
 		for j := range 4 {
