@@ -180,6 +180,11 @@ func (c *carrier) lost(error) error { c.sum.Faults++; return nil }
 
 func (c *carrier) state() error {
 	state := c.w.tx.Bucket([]byte(bucketState))
+	if line, err := c.base.number(keyLine); err == nil && len(line) > 0 {
+		if err := putSealed(state, []byte(keyLine), line); err != nil {
+			return err
+		}
+	}
 	for _, name := range [...]string{keyState, keyHeld, keyAliases} {
 		data, err := c.base.blob(name)
 		if err != nil {

@@ -17,7 +17,7 @@ func full(t *testing.T, o Options) *Store {
 	s := open(t, o)
 	b := Batch{State: []byte("state"), Held: []byte("held"), Aliases: []byte("aliases"),
 		Journal: []Entry{{Series: "a", Time: 5, Value: 1.5}, {Series: "b", Time: 6, Kind: Late}},
-		Marks:   []Mark{{"a", 7, 8, reading.NoTime, 3}}, Late: []LateCount{{Series: "b", Interval: 9, Count: 1, MaxNs: 3, Total: 4}},
+		Marks:   []Mark{{"a", 7, 8, reading.NoTime, reading.NoTime}}, Late: []LateCount{{Series: "b", Interval: 9, Count: 1, MaxNs: 3, Total: 4}},
 		Packets: []Packet{{3, 4}}, Inputs: []Input{{"in", 12}},
 		Rejected: []Raw{{Topic: "t", Payload: []byte("p"), Reason: "decode", Refused: []Refused{{reading.Decode, 1}}}}}
 	for i := range 27 {

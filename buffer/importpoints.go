@@ -1,10 +1,15 @@
 package buffer
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 )
+
+// ErrSameStore is returned by ImportPoints when the file is an earlier state of the store itself. Its points have been here, and what has been
+// put out again since would be overwritten at the server by an older point of the same window.
+var ErrSameStore = errors.New("the file is an earlier state of this store, which has had its points already")
 
 // ImportPoints takes the queued and parked points of an exported store into one that has begun, as carried points under new numbers. A file
 // counts once: after a cut it goes on where it was, and again it brings in nothing. No other process may have the store open.
@@ -66,6 +71,9 @@ func (j *joiner) some(w *writer) (more bool, err error) {
 		}
 		if bucket == "" {
 			return false, j.note(w)
+		}
+		if bucket == bucketState && string(k) == keyLine && bytes.Equal(v, w.tx.Bucket([]byte(bucketState)).Get(k)) {
+			return false, ErrSameStore
 		}
 		if bucket != bucketOutbox && bucket != bucketParked {
 			continue

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -97,5 +98,38 @@ func TestImportPointsKeepsUpdatesInOrder(t *testing.T) {
 	points := peek(t, s, 1)
 	if len(points) != 2 || string(points[1].Line) != string(second.Line) || s.Counts() != (PointCounts{Finalized: 1, Carried: 3, Queued: 3, Superseded: 1}) {
 		t.Errorf("queued %+v, counts %+v; want the update alone", points, s.Counts())
+	}
+}
+
+// The points of a store's own past stay out: one that has been put out again since would be overwritten by its older self. What was imported or
+// salvaged goes on as the store that it was.
+func TestImportPointsOfItself(t *testing.T) {
+	o := options(t.TempDir())
+	s := open(t, o)
+	commit(t, s, &Batch{State: []byte("state"), Points: []Point{{Line: []byte("m count=2i 1"), Series: "a", End: 5}}})
+	file := export(t, s)
+	commit(t, s, &Batch{Points: []Point{{Line: []byte("m count=3i 1"), Series: "a", End: 5, Kind: Updated, Replaces: 1}}})
+	closeChecked(t, s)
+
+	twin := options(t.TempDir())
+	if _, err := Import(twin, bytes.NewReader(file), func([]byte) bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+	saved := options(t.TempDir())
+	if _, err := Rescue(saved, Path(o.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Options{o, twin, saved} {
+		s := open(t, o)
+		want := peek(t, s, 0)
+		closeChecked(t, s)
+		if _, err := ImportPoints(o, bytes.NewReader(file)); !errors.Is(err, ErrSameStore) {
+			t.Errorf("%v, want %v", err, ErrSameStore)
+		}
+		s = open(t, o)
+		if got := peek(t, s, 0); len(want) != 1 || !reflect.DeepEqual(got, want) {
+			t.Errorf("queued %v, want %v", got, want)
+		}
+		closeChecked(t, s)
 	}
 }

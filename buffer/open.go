@@ -1,6 +1,7 @@
 package buffer
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -171,6 +172,7 @@ func (s *Store) layOut(tx *bolt.Tx) error {
 		putSealed(state, []byte(keySchema), numberKey(schema)),
 		putSealed(state, []byte(keyBorn), numberKey(uint64(s.floor.get()))),
 		putSealed(state, []byte(keyResets), numberKey(0)),
+		putSealed(state, []byte(keyLine), []byte(rand.Text())),
 		putSealed(state, []byte(keyCounters), c.encode()),
 	)
 }

@@ -42,6 +42,7 @@ const (
 	keyBorn     = "born"
 	keyPartial  = "partial" // salvaged in part, and no state has been committed since
 	keyResets   = "resets"
+	keyLine     = "line" // a random text: this store, and what it goes on as after an import or a salvage; stores of an earlier version have none
 	keyCounters = "counters"
 	keyState    = "state"
 	keyHeld     = "held"
