@@ -118,7 +118,10 @@ func TestReadmitDryRunOnly(t *testing.T) {
 func TestNoStoreByHand(t *testing.T) {
 	for name, do := range map[string]func(Options) error{
 		"export": func(o Options) error { _, err := ExportStore(o, io.Discard); return err },
-		"rewind": func(o Options) error { _, err := Rewind(o, RewindRequest{To: time.Unix(0, t0), DryRun: true}); return err },
+		"rewind": func(o Options) error {
+			_, err := Rewind(o, RewindRequest{To: time.Unix(0, t0), DryRun: true})
+			return err
+		},
 		"readmit": func(o Options) error {
 			return ControlStopped(t.Context(), o, Request{Action: ActionReadmit, DryRun: true}, io.Discard)
 		},
