@@ -13,7 +13,7 @@ import (
 // an agent runs it is an error: what that takes in after the export would be in nobody's store. It reports how many records
 // were written.
 func ExportStore(o Options, w io.Writer) (records int64, err error) {
-	store, err := buffer.OpenReadOnly(o.StoreByHand())
+	store, err := lookInto(o)
 	if err != nil {
 		return 0, err
 	}

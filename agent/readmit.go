@@ -75,7 +75,10 @@ func (r *readmitter) step() (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	before := a.engine.Ledger()
+	var before Ledger
+	if !r.sum.DryRun { // which may be on a store that is only looked at
+		before = a.engine.Ledger()
+	}
 	for i := range list {
 		if numbers[i] > r.last {
 			list = list[:i]

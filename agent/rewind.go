@@ -59,7 +59,7 @@ func Rewind(o Options, r RewindRequest) (*Rewound, error) {
 
 func openToRewind(o Options, r RewindRequest) (*buffer.Store, error) {
 	if r.DryRun {
-		return buffer.OpenReadOnly(o.StoreByHand())
+		return lookInto(o)
 	}
 	return openExisting(o)
 }

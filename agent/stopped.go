@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"edgeagent/buffer"
+	"edgeagent/reading"
 )
 
 // ControlStopped carries out a Request on the store of an agent that does not run. What only reads changes nothing on disk, but that
@@ -58,20 +59,37 @@ func (o Options) store() buffer.Options {
 
 // openExisting opens a store to change it, and makes none.
 func openExisting(o Options) (*buffer.Store, error) {
-	options := o.StoreByHand()
-	if !buffer.Exists(options) {
-		return nil, fmt.Errorf("there is no store in %s; is buffer.dir right?", options.Dir)
+	if err := o.exists(); err != nil {
+		return nil, err
 	}
-	return buffer.Open(options)
+	return buffer.Open(o.StoreByHand())
+}
+
+// lookInto opens a store to read it.
+func lookInto(o Options) (*buffer.Store, error) {
+	if err := o.exists(); err != nil {
+		return nil, err
+	}
+	return buffer.OpenReadOnly(o.StoreByHand())
+}
+
+// exists is an error if there is no store.
+func (o Options) exists() error {
+	if !buffer.Exists(o.StoreByHand()) {
+		return fmt.Errorf("there is no store in %s; is buffer.dir right?", o.Config.Buffer.Dir)
+	}
+	return nil
 }
 
 // readmitStopped runs an agent without its connections over the store.
 func readmitStopped(ctx context.Context, o Options, req Request, out io.Writer) error {
-	options := o.StoreByHand()
-	if !buffer.Exists(options) {
-		return fmt.Errorf("there is no store in %s; is buffer.dir right?", options.Dir)
+	if req.DryRun {
+		return readmitDry(ctx, o, out)
 	}
-	a, err := open(o, options)
+	if err := o.exists(); err != nil {
+		return err
+	}
+	a, err := open(o, o.StoreByHand())
 	if err != nil {
 		return err
 	}
@@ -80,4 +98,30 @@ func readmitStopped(ctx context.Context, o Options, req Request, out io.Writer) 
 		err = a.carryOut(ctx, req, out)
 	}
 	return errors.Join(err, a.store.Close())
+}
+
+// readmitDry only decodes the ring. The store is read and not begun: a start would finalize windows of a former configuration, bring up
+// an older store and set a damaged one aside.
+func readmitDry(ctx context.Context, o Options, out io.Writer) error {
+	store, err := lookInto(o)
+	if err != nil {
+		return err
+	}
+	a := &Agent{cfg: o.Config, store: store, alone: true}
+	return errors.Join(a.tellReadmit(ctx, out), store.Close())
+}
+
+func (a *Agent) tellReadmit(ctx context.Context, out io.Writer) error {
+	snap, err := a.store.Load()
+	if err != nil {
+		return fmt.Errorf("load store: %w", err)
+	}
+	if a.aliases.decoder, err = reading.Compile(a.cfg.Sources, a.cfg.Watermark.NotBefore); err != nil {
+		return err
+	}
+	if err := a.aliases.restore(snap.Aliases); err != nil {
+		return err
+	}
+	sum, err := a.readmit(ctx, true)
+	return errors.Join(err, writeJSON(out, sum))
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"os"
@@ -26,8 +27,10 @@ func TestByHandKeepsTheFormerFile(t *testing.T) {
 	r.live("a", 1000, 2)
 	r.note()
 	r.close()
+	other := newRig(t, nil)
+	other.close()
 	var exported bytes.Buffer
-	if _, err := ExportStore(optionsFor(r.dir, "gw"), &exported); err != nil {
+	if _, err := ExportStore(optionsFor(other.dir, "gw"), &exported); err != nil {
 		t.Fatal(err)
 	}
 	ask := func(req Request) func(Options) error {
@@ -73,5 +76,59 @@ func TestByHandKeepsTheFormerFile(t *testing.T) {
 				t.Errorf("the former file is gone: %v", err)
 			}
 		})
+	}
+}
+
+// A dry run changes nothing: it closes no window of a former configuration either.
+func TestReadmitDryRunOnly(t *testing.T) {
+	text := "[gateway]\nid = \"other\"\n[[source]]\ntopic = \"s/{sensor}\"\n[window]\nsize = \"1h\"\n[uplink]\nurl = \"http://127.0.0.1:1\"\ndatabase = \"d\"\n"
+	cfg, err := configs.Parse("t.toml", []byte(text), func(string) (string, bool) { return "", false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, nil)
+	r.live("a", 10, 1)
+	r.batch.Rejected = []buffer.Raw{{Topic: "s/a", Payload: []byte("21.5"), Arrival: t0, Reason: "decode"}, {Topic: "s/a", Payload: []byte("?"), Arrival: t0, Reason: "value"}}
+	r.note()
+	r.batch.Rejected = nil
+	r.close()
+	before, err := os.ReadFile(buffer.Path(r.dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Buffer.Dir = r.dir
+	o := Options{Version: "v", Config: cfg, BuildDate: testBuild, Logger: slog.New(slog.DiscardHandler)}
+	var out bytes.Buffer
+	if err := ControlStopped(t.Context(), o, Request{Action: ActionReadmit, DryRun: true}, &out); err != nil {
+		t.Fatal(err)
+	}
+	var sum Readmitted
+	if err := json.Unmarshal(out.Bytes(), &sum); err != nil || sum.Messages != 2 || sum.Accepted != 1 || sum.Refused != 1 || !sum.DryRun {
+		t.Errorf("%s, %v; want 2 messages, one that could be read", out.String(), err)
+	}
+	after, err := os.ReadFile(buffer.Path(r.dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(before, after) {
+		t.Error("a dry run has changed the store")
+	}
+}
+
+func TestNoStoreByHand(t *testing.T) {
+	for name, do := range map[string]func(Options) error{
+		"export": func(o Options) error { _, err := ExportStore(o, io.Discard); return err },
+		"rewind": func(o Options) error {
+			_, err := Rewind(o, RewindRequest{To: time.Unix(0, t0), DryRun: true})
+			return err
+		},
+		"readmit": func(o Options) error {
+			return ControlStopped(t.Context(), o, Request{Action: ActionReadmit, DryRun: true}, io.Discard)
+		},
+	} {
+		dir := t.TempDir()
+		if err, want := do(optionsFor(dir, "gw")), "there is no store in "+dir+"; is buffer.dir right?"; err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
 	}
 }

@@ -40,8 +40,12 @@ func (s *Store) rescueInto(deadline time.Time) error {
 	if len(wrecks) == 0 {
 		return fmt.Errorf("salvage %s: nothing of a store can be read in it", s.o.rescue.Name())
 	}
+	fresh, err := s.empty(func([]byte) bool { return true })
+	if err != nil {
+		return fmt.Errorf("salvage: %w", err)
+	}
 	var c *carrier
-	if s.cur.Load().Commits == 0 {
+	if fresh {
 		err = s.replaceFile(func(db *bolt.DB) error {
 			c = newCarrier(s, db, wrecks)
 			c.resets = func(before int64) int64 { return max(before, s.resets) }

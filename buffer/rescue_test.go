@@ -149,3 +149,25 @@ func mustRead(t *testing.T, path string) []byte {
 	}
 	return data
 }
+
+// A store that was made anew because nothing of it could be read holds nothing yet, as one that was not there.
+func TestRescueIntoAStoreMadeAnew(t *testing.T) {
+	from := full(t, ring(options(t.TempDir())))
+	want := load(t, from)
+	closeChecked(t, from)
+	for name, text := range map[string]string{"empty": "", "not a store": strings.Repeat("x", 50000)} {
+		o := ring(options(t.TempDir()))
+		if err := os.WriteFile(Path(o.Dir), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sum, err := Rescue(o, Path(from.o.Dir))
+		if err != nil || !sum.State || sum.Readings == 0 {
+			t.Fatalf("%s: carried over %+v, %v; want state and readings too", name, sum, err)
+		}
+		s := open(t, o)
+		if got := load(t, s); string(got.State) != string(want.State) || got.NextRecord < want.NextRecord {
+			t.Errorf("%s: state %q from record %d on, want %q and %d", name, got.State, got.NextRecord, want.State, want.NextRecord)
+		}
+		closeChecked(t, s)
+	}
+}
