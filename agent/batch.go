@@ -16,6 +16,7 @@ type batch struct {
 	journal     []buffer.Entry
 	points      []buffer.Point
 	side        []buffer.SideReading
+	trace       []buffer.TraceReading
 	marks       []*sensor
 	dropped     []string
 	bytes       int64                       // that journal adds to the store, at most
@@ -38,6 +39,7 @@ func (e *Engine) fill(b *buffer.Batch, s state) error {
 	}
 	e.prune(b)
 	b.Journal, b.Points, b.Side = e.batch.journal, e.batch.points, e.batch.side
+	b.Trace.Readings, b.Trace.Size = e.batch.trace, e.rules.Size
 	e.fillMarks(b)
 	b.Late = b.Late[:0]
 	for series := range e.batch.late {
@@ -109,6 +111,8 @@ func (e *Engine) Committed(b *buffer.Batch) {
 	e.batch.journal, e.batch.bytes = e.batch.journal[:0], 0
 	e.batch.points = e.batch.points[:0]
 	e.batch.side = e.batch.side[:0]
+	clear(e.batch.trace)
+	e.batch.trace = e.batch.trace[:0]
 	e.batch.marks = e.batch.marks[:0]
 	e.batch.dropped = e.batch.dropped[:0]
 	e.batch.heldChanged = false

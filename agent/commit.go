@@ -122,6 +122,7 @@ func (a *Agent) write(up time.Duration) (uint64, error) {
 		b.Settle = append(b.Settle, s.settlement)
 	}
 	b.Rejected = c.rejected
+	b.Trace.Up = int64(up)
 	b.Readmitted = c.readmitted
 	b.Requeue, b.RequeueAll, b.RequeueFor = c.requeue, c.requeueAll, c.requeueFor
 	inFlight, let := a.hold()

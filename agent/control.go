@@ -19,7 +19,7 @@ const (
 	ActionParked  = "parked"  // answers with a list of ParkedPoint
 	ActionRequeue = "requeue" // answers with RequeueResult
 	ActionReadmit = "readmit" // answers with Readmitted
-	ActionExport  = "export"  // answers with line protocol, or with a LateReading a line
+	ActionExport  = "export"  // answers with line protocol, or with a LateReading or TracedReading a line
 	ActionCheck   = "check"   // answers with StoreCheck
 	ActionCompact = "compact" // answers with Compacted
 	ActionLog     = "log"     // answers with the last lines of the running agent's log
@@ -33,6 +33,9 @@ type Request struct {
 	All    bool     `json:"all,omitempty"`     // requeue: all that are parked
 	DryRun bool     `json:"dry_run,omitempty"` // readmit: only look
 	Late   bool     `json:"late,omitempty"`    // export: late readings instead of points
+	Traced bool     `json:"traced,omitempty"`  // export: readings kept for tracing instead of points
+	Sensor string   `json:"sensor,omitempty"`  // of these: of this sensor; "" all
+	Came   *Span    `json:"came,omitempty"`    // of these: that came then; nil all
 	Format string   `json:"format,omitempty"`  // of late readings: FormatJSON, also for "", or FormatLines
 	Uplink string   `json:"uplink,omitempty"`  // parked, requeue: of this uplink; "" all
 	Loss   float64  `json:"loss,omitempty"`    // advise: the share of readings that may be late
@@ -140,6 +143,9 @@ func look(ctx context.Context, store *buffer.Store, cfg *configs.Config, req Req
 	case ActionExport:
 		if req.Late {
 			return writeLate(ctx, store, cfg, req.Format, out)
+		}
+		if req.Traced {
+			return writeTrace(ctx, store, req.Sensor, req.Came, out)
 		}
 		return writeLines(ctx, store, out)
 	}

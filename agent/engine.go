@@ -18,6 +18,7 @@ type Rules struct {
 	PerSensor            bool // scope = "sensor": every sensor has a watermark of its own
 	Late                 watermark.Policy
 	Side                 SideOutput
+	Trace                bool // readings are kept for tracing, whatever becomes of them
 	Update               bool // emit = "update"
 	UpdateInterval       int64
 	MaxFuture            int64 // 0: nothing is too far ahead, but for BuildDate + 20 years
@@ -45,7 +46,7 @@ type Input struct {
 	Topic    string // tells, where a site is shared, which agent counts what has no sensor
 	Retained bool
 	Known    bool  // a redelivery of a message that is committed or in the batch being built
-	Arrival  int64 // when it came, ns; reading.NoTime, or 0, if that is not known. Unless the message is Live nothing but the side output depends on it
+	Arrival  int64 // when it came, ns; reading.NoTime, or 0, if that is not known. Unless the message is Live nothing but side output and trace depends on it
 	Now      Moment
 	Live     bool // the broker brings it now: it tells how late readings are, and whether the clock was right when it came
 }
@@ -85,7 +86,8 @@ type Engine struct {
 	late    window.Counters
 	held    []held
 	lags    lags
-	tallies []tally // by source
+	tallies []tally  // by source
+	sources []string // their names, for the trace
 
 	journal journal
 	batch   batch
@@ -157,6 +159,7 @@ func (e *Engine) Message(in Input) {
 	e.ledger.Received += own
 	if in.Known {
 		e.ledger.Duplicate += own
+		e.repeated(rs)
 		return
 	}
 	e.elsewhere.Count += all - own

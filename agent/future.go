@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"edgeagent/buffer"
 	"edgeagent/reading"
 	"edgeagent/watermark"
 )
@@ -52,7 +53,7 @@ func (e *Engine) ahead(t int64, now Moment) bool {
 // reading is not received yet: its message's count is taken back until it is judged.
 func (e *Engine) tooFar(r reading.Reading, retained bool, now Moment) {
 	if now.Trusted || r.Time > e.horizon {
-		e.reject(reading.Future)
+		e.refuse(r, reading.Future)
 		return
 	}
 	e.ledger.Received--
@@ -74,6 +75,7 @@ func (e *Engine) refuseHeld(h held) {
 	if e.rules.Share.Has(h.Series.Sensor()) {
 		e.ledger.Received++
 		e.ledger.Rejected[reading.Future]++
+		e.asHeld(h, func(r reading.Reading) { e.traced(r, buffer.Refusal(reading.Future)) })
 	}
 }
 
@@ -146,23 +148,35 @@ func (e *Engine) judgeHeld(h held, now Moment) {
 		}
 		return
 	}
-	arrival := e.arrival
+	e.asHeld(h, func(r reading.Reading) { e.receiveHeld(r, h.Retained, now) })
+}
+
+// asHeld has fn look at a held reading as one that came when it did.
+func (e *Engine) asHeld(h held, fn func(reading.Reading)) {
+	others, arrival := e.verdict.others, e.arrival
 	e.verdict.others, e.arrival = true, cmp.Or(h.Arrival, reading.NoTime)
-	defer func() { e.verdict.others, e.arrival = false, arrival }()
+	defer func() { e.verdict.others, e.arrival = others, arrival }()
+	fn(h.reading())
+}
+
+// receiveHeld puts a held reading into its column.
+func (e *Engine) receiveHeld(r reading.Reading, retained bool, now Moment) {
 	e.ledger.Received++
 	if e.full(r) {
-		e.overflow(r, h.Retained, false, now)
+		e.overflow(r, retained, false, now)
 		return
 	}
 	sc := e.scopeOf(r.Series)
 	repeat := !r.ArrivalTimed && sc != nil && sc.set.Seen(r.Series, r.Time, r.Value)
 	switch {
-	case h.Retained && (repeat || e.isLate(r, sc)): // its source's rule let it pass when it came
+	case retained && (repeat || e.isLate(r, sc)): // its source's rule let it pass when it came
 		e.ledger.Retained++
+		e.traced(r, buffer.WasRetained)
 	case repeat:
 		e.ledger.Duplicate++
+		e.traced(r, buffer.WasDuplicate)
 	default:
-		e.place(r, h.Retained, now)
+		e.place(r, retained, now)
 	}
 }
 

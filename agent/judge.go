@@ -18,7 +18,7 @@ func (e *Engine) judge(r reading.Reading, retained bool, now Moment) {
 		e.tallies[r.Source].readings++
 	}
 	if r.ArrivalTimed && (e.early || now.Wall < e.rules.BuildDate) {
-		e.reject(reading.Clock)
+		e.refuse(r, reading.Clock)
 		return
 	}
 	if e.full(r) {
@@ -29,10 +29,12 @@ func (e *Engine) judge(r reading.Reading, retained bool, now Moment) {
 	repeat := !r.ArrivalTimed && sc != nil && sc.set.Seen(r.Series, r.Time, r.Value)
 	if retained && e.snapshot(r, sc, repeat) {
 		e.ledger.Retained++
+		e.traced(r, buffer.WasRetained)
 		return
 	}
 	if repeat {
 		e.ledger.Duplicate++
+		e.traced(r, buffer.WasDuplicate)
 		return
 	}
 	if !retained {
@@ -50,7 +52,7 @@ func (e *Engine) judge(r reading.Reading, retained bool, now Moment) {
 func (e *Engine) place(r reading.Reading, retained bool, now Moment) {
 	s := e.admit(r.Series.Sensor(), r.Time)
 	if s == nil {
-		e.reject(reading.Sensors)
+		e.refuse(r, reading.Sensors)
 		return
 	}
 	if r.ArrivalTimed {
@@ -66,6 +68,7 @@ func (e *Engine) place(r reading.Reading, retained bool, now Moment) {
 	}
 	e.hear(s, r.Time, true)
 	e.ledger.Windowed++
+	e.traced(r, buffer.WasWindowed)
 	e.live = e.live || !retained
 	e.entry(buffer.Windowed, r.Series, r.Time, r.Value)
 	sc := s.scope
@@ -100,6 +103,7 @@ func (e *Engine) isLate(r reading.Reading, sc *scope) bool {
 // reading is journalled, to be remembered.
 func (e *Engine) countLate(r reading.Reading, sc *scope) bool {
 	e.ledger.Late++
+	e.traced(r, buffer.WasLate)
 	m := e.standing(sc)
 	sc.late.Add(r.Series, r.Time, m)
 	e.keepLate(r, m)
@@ -131,7 +135,7 @@ func (e *Engine) full(r reading.Reading) bool {
 // overflow refuses a reading that the journal has no room for. It still moves event time, so that windows become final
 // and the journal empties again; but not if it is retained, too far ahead, late, or of a sensor that there is no room for.
 func (e *Engine) overflow(r reading.Reading, retained, ahead bool, now Moment) {
-	e.reject(reading.Overflow)
+	e.refuse(r, reading.Overflow)
 	if retained || ahead || e.isLate(r, e.scopeOf(r.Series)) {
 		return
 	}

@@ -31,6 +31,7 @@ func (s Setup) engine() (*Engine, error) {
 	e.shape = s.shape()
 	e.lags = newLags(s.Rules, s.Sources)
 	e.tallies = make([]tally, len(s.Sources))
+	e.sources = s.Sources
 	return e, nil
 }
 

@@ -138,13 +138,7 @@ func (w *lateWriter) encode(r *buffer.SideReading) ([]byte, error) {
 }
 
 func (w *lateWriter) show(r *buffer.SideReading) LateReading {
-	l := LateReading{Sensor: r.Series.Sensor(), Time: stamp(r.Time), Value: r.Value}
-	for _, t := range r.Series.Tags() {
-		if l.Tags == nil {
-			l.Tags = make(map[string]string)
-		}
-		l.Tags[t.Key] = t.Value
-	}
+	l := LateReading{Sensor: r.Series.Sensor(), Tags: tagsOf(r.Series), Time: stamp(r.Time), Value: r.Value}
 	if r.Arrival != reading.NoTime {
 		l.Arrival = stamp(r.Arrival)
 	}

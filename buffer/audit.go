@@ -35,6 +35,7 @@ func newAuditor(c counters, uplinks func(fn func(k, v []byte) error) error) *aud
 	for _, name := range buckets {
 		a.held[name] = new(tally)
 	}
+	a.held[bucketTrace] = new(tally)
 	return a
 }
 

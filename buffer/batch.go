@@ -11,8 +11,9 @@ type Batch struct {
 	DropMarks []string // sensors forgotten: their marks are deleted
 	Late      []LateCount
 	Side      []SideReading // late readings to keep, in arrival order
-	Held      []byte        // readings held back as future, opaque here; nil leaves it, empty deletes it
-	Aliases   []byte        // decoding's alias tables, opaque here; nil leaves them, empty deletes them
+	Trace     Trace
+	Held      []byte // readings held back as future, opaque here; nil leaves it, empty deletes it
+	Aliases   []byte // decoding's alias tables, opaque here; nil leaves them, empty deletes them
 	Packets   []Packet
 	Inputs    []Input
 	Points    []Point // in output order

@@ -24,9 +24,12 @@ type Stats struct {
 	SideBytes      int64 `json:"side_bytes"`
 	SideKept       int64 `json:"side_kept"`    // late readings in the side output
 	SideDropped    int64 `json:"side_dropped"` // late readings that have left it, since it was full
-	OldestEnd      int64 `json:"oldest_end"`   // End of the first of the oldest 100 queued points that has one, ns; reading.NoTime if none
-	Commits        int64 `json:"commits"`      // write transactions since the store began
-	Written        int64 `json:"written"`      // bytes of pages written since Open
+	TraceBytes     int64 `json:"readings_bytes"`
+	TraceKept      int64 `json:"readings_kept"`    // readings kept for tracing
+	TraceDropped   int64 `json:"readings_dropped"` // readings that have left the trace, by age or for room
+	OldestEnd      int64 `json:"oldest_end"`       // End of the first of the oldest 100 queued points that has one, ns; reading.NoTime if none
+	Commits        int64 `json:"commits"`          // write transactions since the store began
+	Written        int64 `json:"written"`          // bytes of pages written since Open
 }
 
 // lookForEnd bounds how many points Stats looks at for one that has an End.
@@ -50,6 +53,9 @@ func (s *Store) Stats() Stats {
 		SideBytes:      c.Bytes[inSide],
 		SideKept:       c.Side,
 		SideDropped:    int64(c.NextSide-1) - c.Side,
+		TraceBytes:     c.trace.bytes,
+		TraceKept:      c.trace.kept(),
+		TraceDropped:   int64(c.trace.first - 1),
 		OldestEnd:      reading.NoTime,
 		Commits:        int64(c.Commits),
 		Written:        written,
@@ -83,6 +89,16 @@ const maxFaults = 20
 // Check walks the whole file: bbolt's own consistency check, then whether the counters agree with what is there and the points
 // balance. On a damaged file bbolt may panic in a goroutine of its own, so a doubtful file is checked in a child process.
 func (s *Store) Check() error {
+	return errors.Join(s.sound(), s.traceFault())
+}
+
+// traceFault is what is wrong with the numbers of the trace. It is no damage: the trace puts itself right as it goes on.
+func (s *Store) traceFault() error {
+	return s.view(auditTrace)
+}
+
+// sound is Check without the trace.
+func (s *Store) sound() error {
 	faults := s.treeFaults()
 	if len(faults) == 0 {
 		faults = s.look(auditTx)

@@ -48,7 +48,7 @@ func CheckFile(path string) (badRecords int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("check %s: %w", path, err)
 	}
-	if err := s.Check(); err != nil {
+	if err := s.sound(); err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	err = s.view(func(tx *bolt.Tx) error { badRecords = badSeals(tx); return nil })
@@ -70,8 +70,12 @@ func badSeals(tx *bolt.Tx) (n int) {
 			return nil
 		})
 	}
-	for _, name := range [...]string{bucketJournal, bucketPackets, bucketRejected, bucketBad, bucketSide} {
-		_ = eachRecord(tx.Bucket([]byte(name)), ^uint64(0), func(_ uint64, _ []byte, bad error) error {
+	for _, name := range [...]string{bucketJournal, bucketPackets, bucketRejected, bucketBad, bucketSide, bucketTrace} {
+		b := tx.Bucket([]byte(name))
+		if b == nil {
+			continue // there is no trace
+		}
+		_ = eachRecord(b, ^uint64(0), func(_ uint64, _ []byte, bad error) error {
 			if bad != nil {
 				n++
 			}

@@ -12,8 +12,8 @@ import (
 // rise by one with each commit, whether it has such records or not. It sets Seq in b.Points.
 //
 // On an error nothing has changed, on disk or in memory, and the same batch may be committed again: it gets the same
-// numbers. But where there is no room b.Settle is done for itself first, since that makes some, and stays done; to settle
-// again what is settled does nothing. errors.Is tells ErrFull and ErrReadOnly, which may pass, from ErrInDoubt and ErrBroken, which do not.
+// numbers. But where there is no room the trace gives way, and then b.Settle is done for itself first, since that makes some, and stays done;
+// to settle again what is settled does nothing. errors.Is tells ErrFull and ErrReadOnly, which may pass, from ErrInDoubt and ErrBroken, which do not.
 func (s *Store) Commit(b *Batch) (uint64, error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -23,6 +23,9 @@ func (s *Store) Commit(b *Batch) (uint64, error) {
 	n := s.cur.Load().NextRecord
 	apply := func(w *writer) error { return w.apply(b) }
 	err := s.write(apply)
+	if errors.Is(err, ErrFull) && (len(b.Trace.Readings) > 0 || s.cur.Load().trace.kept() > 0) {
+		err = s.commitUntraced(b)
+	}
 	if errors.Is(err, ErrFull) && len(b.Settle) > 0 {
 		if s.write(func(w *writer) error { w.flights = w.c.flightsOf(b); return w.settle(b) }) == nil {
 			err = s.write(apply)
@@ -41,8 +44,9 @@ type writer struct {
 	lim limits
 	now int64 // ns: when a point without a line is parked
 
-	flights flights // of the batch at hand
-	changed bool    // points have left the outbox, or wait for fewer uplinks
+	flights  flights // of the batch at hand
+	untraced bool    // its readings are not traced: there is no room
+	changed  bool    // points have left the outbox, or wait for fewer uplinks
 }
 
 // bucket gives a bucket that is filled in key order: its pages are filled to the brim.
@@ -57,7 +61,7 @@ func (w *writer) apply(b *Batch) error {
 	steps := [...]func(*Batch) error{
 		w.forgetPackets, w.forgetJournal, w.compactJournal, w.putJournal, w.putPackets,
 		w.putMarks, w.putLate, w.putSide, w.putBlobs, w.putInputs, w.putLags,
-		w.settle, w.sweep, w.putPoints, w.requeue, w.readmit, w.putRejected, w.evict,
+		w.settle, w.sweep, w.putPoints, w.requeue, w.readmit, w.putRejected, w.evict, w.putTrace,
 	}
 	for _, step := range steps {
 		if err := step(b); err != nil {

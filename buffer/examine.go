@@ -66,6 +66,9 @@ func (x *examiner) file(f *pageFile, root uint64) {
 	if err := x.smallState(w); err != nil {
 		_ = x.fault(fmt.Errorf("small state: %w", err))
 	}
+	if _, ok := w.buckets[bucketTrace]; ok {
+		rest = append(rest, bucketTrace)
+	}
 	for _, name := range rest {
 		if err := x.bucket(w, name); err != nil {
 			return
@@ -110,7 +113,7 @@ func (x *examiner) smallState(w *wreck) error {
 // bucket reads all of a bucket and tries its checksums. Its error is that it was called off.
 func (x *examiner) bucket(w *wreck, name string) error {
 	s := splitter{fn: func(_ uint64, _ []byte, bad error) error { x.record(bad); return nil }}
-	inParts := slices.Contains([]string{bucketJournal, bucketPackets, bucketRejected, bucketBad, bucketSide}, name)
+	inParts := slices.Contains([]string{bucketJournal, bucketPackets, bucketRejected, bucketBad, bucketSide, bucketTrace}, name)
 	err := w.each(name, func(k, v []byte) error {
 		if x.audit != nil {
 			x.audit.add(name, k, v)

@@ -33,7 +33,7 @@ const exportMagic = "edgeagent-store 1\n"
 
 // exported are the buckets in the order of their numbers. New ones go to the end.
 var exported = [...]string{bucketState, bucketJournal, bucketPackets, bucketOutbox, bucketParked, bucketRejected,
-	bucketMarks, bucketLate, bucketInputs, bucketBad, bucketUplinks, bucketSide, bucketLags}
+	bucketMarks, bucketLate, bucketInputs, bucketBad, bucketUplinks, bucketSide, bucketLags, bucketTrace}
 
 // Bounds of what Import reads before it has seen the checksum.
 const (
@@ -118,6 +118,9 @@ func (e *exporter) numbers(list ...uint64) {
 }
 
 func (e *exporter) bucket(number uint64, b *bolt.Bucket) error {
+	if b == nil {
+		return nil // there is no trace
+	}
 	return b.ForEach(func(k, v []byte) error {
 		e.numbers(number, uint64(len(k)))
 		e.put(k)

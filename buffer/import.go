@@ -124,7 +124,10 @@ func putSome(tx *bolt.Tx, e *exportReader) (more bool, err error) {
 		if err != nil || name == "" {
 			return false, err
 		}
-		b := tx.Bucket([]byte(name))
+		b, err := tx.CreateBucketIfNotExists([]byte(name)) // the trace's is not there yet
+		if err != nil {
+			return false, err
+		}
 		b.FillPercent = 1
 		if err := b.Put(append([]byte(nil), k...), append([]byte(nil), v...)); err != nil {
 			return false, fmt.Errorf("%w: record %d: %w", ErrNotExport, e.records, err)
@@ -138,7 +141,7 @@ func putSome(tx *bolt.Tx, e *exportReader) (more bool, err error) {
 func (s *Store) fit(tx *bolt.Tx, c books, sum *Imported) error {
 	w := writer{tx: tx, c: c, lim: s.lim}
 	was := c.list()
-	if err := errors.Join(w.trimSide(), w.evictToShare(), w.trimParked(), w.trimRejected()); err != nil {
+	if err := errors.Join(w.trimSide(), w.evictToShare(), w.fitTrace(), w.trimParked(), w.trimRejected()); err != nil {
 		return err
 	}
 	sum.Queued = w.c.Outbox

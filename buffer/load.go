@@ -165,6 +165,7 @@ func (s *Store) readHeader(tx *bolt.Tx) error {
 		s.resets = int64(binary.BigEndian.Uint64(resets))
 	}
 	b := s.loadUplinks(tx, c)
+	b.trace = readTrace(tx)
 	s.cur.Store(&b)
 	return nil
 }

@@ -29,6 +29,7 @@ type Options struct {
 	MaxPoints    int              // cap of queued points; 0: by size alone
 	SideOutput   bool             // late readings are kept: a sixteenth of MaxSize is theirs, taken from the share of points
 	Uplinks      []string         // names of the uplinks, the first first; none: as the store has them, and one in a new store
+	Retain       time.Duration    // how long readings are kept for tracing, counted while agents run; in at most 1/8 of MaxSize that points leave free. 0 keeps none
 	RejectedRing int64            // bytes of rejected messages kept, at most 1/16 of MaxSize; 0 keeps none
 	FloorStep    int64            // how far the floor is raised beyond need, ns: the window size. 0: not at all, one write per raise
 	LockTimeout  time.Duration    // how long Open waits for another process to let go; 0 is 5 s
@@ -71,6 +72,8 @@ type limits struct {
 	journal, outbox, parked, rejected, quarantine int64
 	side                                          int64 // late readings kept
 	lateOut                                       int64 // of outbox: late readings queued
+	trace                                         int64 // of outbox, as far as points leave it: readings kept for tracing
+	retain                                        int64 // for how long, ns
 	sideOn                                        bool  // their share is theirs, used or not
 	points                                        int64 // cap of queued points
 	pages                                         int64 // pages that the file may hold before bbolt refuses to grow it
@@ -85,6 +88,8 @@ func (o Options) limits() limits {
 		quarantine: o.MaxSize / 64,
 		side:       o.MaxSize / 16,
 		lateOut:    o.MaxSize / 16,
+		trace:      o.MaxSize / 8,
+		retain:     int64(o.Retain),
 		sideOn:     o.SideOutput,
 		points:     int64(o.MaxPoints),
 		pages:      (o.MaxSize-o.allocSize())/pageSize - 1,

@@ -10,17 +10,19 @@ import (
 // commitPages is what a commit writes beside its data: meta page, roots, branches, and leaves that data are added to.
 const commitPages = 32
 
-// makeRoom evicts points in a transaction of its own when b might not find the pages it needs. The shares usually see to that;
+// makeRoom deletes of the trace, and then evicts points, in a transaction of its own when b might not find the pages it needs. The shares usually see to that;
 // it comes about when many half-empty pages are left, by points superseded one here and one there, or by a lowered cap.
 // Pages freed by a transaction can only be used by the next, so b itself cannot do it. The caller holds s.writing.
 func (s *Store) makeRoom(b *Batch) error {
-	var size int64
-	if err := s.view(func(tx *bolt.Tx) error { size = tx.Size(); return nil }); err != nil {
+	missing, err := s.missing(b)
+	if traced := s.cur.Load().trace.bytes; err == nil && missing > 0 && traced > 0 {
+		if err = s.shrinkTrace(max(traced-2*missing*pageSize, 0)); err == nil {
+			missing, err = s.missing(b)
+		}
+	}
+	if err != nil {
 		return err
 	}
-	st := s.db.Stats()
-	free := s.lim.pages - size/pageSize + int64(st.FreePageN+st.PendingPageN)
-	missing := s.need(b) - free
 	bytes := s.cur.Load().Bytes[inOutbox]
 	if missing <= 0 || bytes == 0 {
 		return nil
@@ -29,6 +31,17 @@ func (s *Store) makeRoom(b *Batch) error {
 		w.flights = w.c.flightsOf(b)
 		return w.evictDown(max(bytes-2*missing*pageSize, 0), math.MaxInt64)
 	})
+}
+
+// missing is how many pages b might need beyond those that are free.
+func (s *Store) missing(b *Batch) (int64, error) {
+	var size int64
+	if err := s.view(func(tx *bolt.Tx) error { size = tx.Size(); return nil }); err != nil {
+		return 0, err
+	}
+	st := s.db.Stats()
+	free := s.lim.pages - size/pageSize + int64(st.FreePageN+st.PendingPageN)
+	return s.need(b) - free, nil
 }
 
 // need is a generous guess at the pages that b dirties.
@@ -40,6 +53,9 @@ func (s *Store) need(b *Batch) int64 {
 	}
 	for i := range b.Side {
 		n += EntrySize(Entry{Series: b.Side[i].Series}) + 2*binary.MaxVarintLen64
+	}
+	for i := range b.Trace.Readings {
+		n += int64(len(b.Trace.Readings[i].Series)+len(b.Trace.Readings[i].Source)) + 3*binary.MaxVarintLen64
 	}
 	for i := range b.Points {
 		size := int64(len(b.Points[i].Line)+len(b.Points[i].Series)) + 64

@@ -28,9 +28,10 @@ const (
 	bucketUplinks  = "uplinks"
 	bucketSide     = "side"
 	bucketLags     = "lags"
+	bucketTrace    = "trace" // only where readings are kept for tracing
 )
 
-// buckets are all there are, in the order in which they came; the first firstBuckets were there from schema 1 on.
+// buckets are all there are but bucketTrace, in the order in which they came; the first firstBuckets were there from schema 1 on.
 var buckets = [...]string{bucketState, bucketJournal, bucketPackets, bucketOutbox, bucketParked, bucketRejected,
 	bucketMarks, bucketLate, bucketInputs, bucketBad, bucketUplinks, bucketSide, bucketLags}
 
@@ -43,6 +44,7 @@ const (
 	keyPartial  = "partial" // salvaged in part, and no state has been committed since
 	keyResets   = "resets"
 	keyCounters = "counters"
+	keyTrace    = "trace" // numbers of the trace
 	keyState    = "state"
 	keyHeld     = "held"
 	keyAliases  = "aliases"

@@ -20,11 +20,12 @@ type uplink struct {
 type books struct {
 	counters
 	uplinks []uplink // one at least
+	trace   traceBook
 }
 
 // firstBooks are those of a store in which nothing has happened.
 func firstBooks() books {
-	return books{counters: firstCounters(), uplinks: []uplink{{name: defaultUplink}}}
+	return books{counters: firstCounters(), uplinks: []uplink{{name: defaultUplink}}, trace: traceBook{next: 1, first: 1}}
 }
 
 // points are the books of uplink u.

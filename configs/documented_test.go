@@ -97,9 +97,6 @@ func boundsOf(name string, v value) []string {
 	case choice:
 		return v.words
 	case span:
-		if name == "buffer.retain_readings" { // a later version's
-			return []string{"0s"}
-		}
 		return []string{v.lo.String(), v.hi.String()}
 	case bytesOf:
 		if name == "buffer.rejected_ring" { // bound to another key

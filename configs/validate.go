@@ -126,9 +126,6 @@ func (l *loader) checkBuffer(b *Buffer) {
 	if b.Dir == "" || strings.ContainsRune(b.Dir, 0) {
 		l.fault(p.key("dir"), "must name a folder %s", got(b.Dir))
 	}
-	if b.RetainReadings > 0 {
-		l.fault(p.key("retain_readings"), `keeping raw readings is not available in this version; write "0s" %s`, got(b.RetainReadings))
-	}
 	share := b.MaxSize / 16
 	switch {
 	case b.RejectedRing <= share:

@@ -134,6 +134,9 @@ func (c bufferStatsCmd) Run(ctx context.Context, s streams) error {
 	}
 	fmt.Fprintf(w, "rejected\t%d messages, %s\n", st.Rejected, kib(st.RejectedBytes))
 	fmt.Fprintf(w, "late\t%d readings kept, %s; %d made room\n", st.SideKept, kib(st.SideBytes), st.SideDropped)
+	if st.TraceKept > 0 {
+		fmt.Fprintf(w, "readings\t%d kept for tracing, %s; %d gone since\n", st.TraceKept, kib(st.TraceBytes), st.TraceDropped)
+	}
 	fmt.Fprintf(w, "quarantine\t%d records\n", st.Quarantined)
 	if len(st.Uplinks) == 0 {
 		fmt.Fprintf(w, "so far\t%d points made: %d uploaded, %d evicted, %d superseded\n", counts.Made(), counts.Uploaded, counts.Evicted, counts.Superseded)
