@@ -40,7 +40,7 @@ func (b *bench) open() {
 	b.t.Helper()
 	var err error
 	if b.store, err = buffer.Open(buffer.Options{Dir: b.dir, NoSync: true, MaxSize: storeSize, FloorStep: b.setup.Rules.Size, RejectedRing: 1 << 20,
-		SideOutput: b.setup.Rules.Side != SideDrop}); err != nil {
+		SideOutput: b.setup.Rules.Side != SideDrop, Retain: map[bool]time.Duration{true: time.Hour}[b.setup.Rules.Trace]}); err != nil {
 		b.t.Fatal(err)
 	}
 	r, err := Restore(b.store, b.setup)

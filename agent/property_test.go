@@ -74,6 +74,7 @@ func TestAgainstOracle(t *testing.T) {
 	eachDraw(t, func(t *rapid.T, dir string, p sim.Params) {
 		setup := setupFor(p)
 		setup.Rules.Side = SideOutput(rapid.IntRange(0, 2).Draw(t, "late_readings"))
+		setup.Rules.Trace = rapid.Bool().Draw(t, "retain_readings")
 		b := newBench(t, dir, setup)
 		b.compactAt = rapid.SampledFrom([]int64{0, 4}).Draw(t, "compact_at")
 		defer func() { b.store.Close() }()

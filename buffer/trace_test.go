@@ -216,39 +216,6 @@ func TestTraceKeepsWithinItsShare(t *testing.T) {
 	}
 }
 
-// A store full of points and windows comes out the same with and without a trace: the trace gives way.
-func TestTraceCostsNoPoint(t *testing.T) {
-	run := func(keepFor time.Duration) (Stats, PointCounts, bool) {
-		o := tracing(t, keepFor)
-		o.MaxSize, o.RejectedRing = 8<<20, 1<<20
-		s := open(t, o)
-		line := []byte("temperature,gateway=gw-07,sensor=hall/sensor-001 max=21.5,count=30i 1700000000000000000")
-		for i := range 600 {
-			b := &Batch{State: fmt.Append(nil, i), Trace: Trace{Readings: judged(300, i*300), Size: 5 * minute}, Rejected: []Raw{{Topic: "t", Payload: make([]byte, 1500)}}}
-			if !s.JournalFull(300 * 64) {
-				b.Journal = readings(300, i)
-			}
-			for range 40 {
-				b.Points = append(b.Points, Point{Line: line})
-			}
-			commit(t, s, b)
-			if st := s.Stats(); st.FileBytes > o.MaxSize {
-				t.Fatalf("the file has %d bytes, its cap is %d", st.FileBytes, o.MaxSize)
-			}
-		}
-		return s.Stats(), s.Counts(), s.JournalFull(300 * 64)
-	}
-	with, withPoints, withFull := run(time.Hour)
-	without, points, full := run(0)
-	if withPoints != points || withFull != full || with.OutboxBytes != without.OutboxBytes || with.JournalBytes != without.JournalBytes || with.RejectedBytes != without.RejectedBytes {
-		t.Errorf("with a trace %+v %+v\nwithout %+v %+v", with, withPoints, without, points)
-	}
-	if points.Evicted == 0 || !full || with.TraceDropped == 0 || without.TraceKept != 0 {
-		t.Errorf("some share is not full: %+v %+v", with, points)
-	}
-	t.Logf("%d readings are left in %d bytes", with.TraceKept, with.TraceBytes)
-}
-
 // TestTraceMoves carries the trace through an export, a compaction, an upgrade's kind of copy and a rewrite; a salvage does without.
 func TestTraceMoves(t *testing.T) {
 	o := tracing(t, time.Hour)
@@ -345,32 +312,6 @@ func TestDamagedTrace(t *testing.T) {
 				t.Errorf("after long: %+v", got)
 			}
 		})
-	}
-}
-
-// Where no room is, the readings of a commit go untraced and the rest is committed.
-func TestTraceGivesWayToACommit(t *testing.T) {
-	o := tracing(t, time.Hour)
-	o.MaxSize = 1 << 20
-	s := open(t, o)
-	keep(t, s, 0, judged(4000, 0))
-	pages := s.lim.pages
-	s.lim.trace = 1 << 30 // the share is out of the way: the cap alone says no
-	s.lim.outbox = 1 << 30
-	var last uint64
-	for i := range 400 {
-		b := &Batch{State: fmt.Append(nil, i), Trace: Trace{Readings: judged(500, i*500), Size: 5 * minute}, Points: []Point{point(i)}}
-		n, err := s.Commit(b)
-		if err != nil {
-			t.Fatalf("commit %d: %v, with %d pages", i, err, pages)
-		}
-		last = n
-	}
-	if c := s.Counts(); c.Queued != 400 || c.Evicted != 0 || last != 401 {
-		t.Errorf("%+v after commit %d, want 400 queued and none evicted", c, last)
-	}
-	if st := s.Stats(); st.FileBytes > o.MaxSize || st.TraceDropped == 0 {
-		t.Errorf("stats %+v", st)
 	}
 }
 
