@@ -27,6 +27,8 @@
 //	side        number, part        up to 256 late readings of one commit; the number is that of the first
 //	lags        source, sensor,     how late its readings come; no sensor for the source as a whole
 //	            part
+//	trace       number, part        up to 2048 readings of one commit and what became of them; the number is that of the first. The bucket is there
+//	                                only while readings are kept for tracing, and no part of the schema; its numbers are under state, trace
 //
 // Numbers are big-endian, so that key order is age. Every value ends in a CRC-32C over its logical key and its data,
 // because bbolt has no checksum on its pages. Long values are cut into parts of at most 480 bytes: bbolt never splits a page
@@ -130,7 +132,8 @@
 // Of an uplink whose record is damaged nothing is known to be settled: all that is queued waits for it again.
 //
 // A single record that does not decode does not stop a load: it is logged as a RecordError, moved to the quarantine
-// bucket, and the load goes on.
+// bucket, and the load goes on. Damage to the trace alone is never damage of the store: records that do not decode are left out, and go with their
+// age; numbers that are lost are counted anew. A salvage leaves the trace behind.
 //
 // # Caveats
 //

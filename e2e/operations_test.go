@@ -48,6 +48,8 @@ var operated = map[string]struct {
 	"edgeagent advise --loss 1%":                                  {1, "how late readings come"},
 	"edgeagent advise --json":                                     {1, `"enough": false`},
 	"edgeagent buffer export --late --out late.jsonl":             {0, ""},
+	"edgeagent buffer export --readings --out readings.jsonl":     {0, "90 lines written"},
+	"edgeagent buffer export --readings --sensor cellar --since 2026-11-29T10:00:00Z --until 2026-11-29T12:00:00Z --out cellar.jsonl": {0, "0 lines written"},
 }
 
 // TestOperations types every command block of docs/operations.md, in its order, on the store of a gateway that has been stopped.
@@ -55,7 +57,7 @@ func TestOperations(t *testing.T) {
 	t.Parallel()
 	testbed.Need(t, "jq")
 	b := newBroker(t, testbed.MosquittoOptions{})
-	g := newGateway(t, native(t), config{broker: b.URL(), uplink: "name = \"mirror\"\n" + v1("http://127.0.0.1:1", "edge"), buffer: quick})
+	g := newGateway(t, native(t), config{broker: b.URL(), uplink: "name = \"mirror\"\n" + v1("http://127.0.0.1:1", "edge"), buffer: quick + "\nretain_readings = \"24h\""})
 	g.start()
 	g.await(soon, "the connection", func(r status.Report) bool { return r.MQTT.Connected })
 	awaitSubscription(t, b, "gw")
