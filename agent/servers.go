@@ -49,6 +49,8 @@ func (p *pageState) why() string {
 // to be served on may come with a network that is away for weeks. It is told once, and tried again.
 func (p *pageState) serve(ctx context.Context, run func(context.Context) error, log *slog.Logger) error {
 	told := ""
+	again := time.NewTimer(0)
+	defer again.Stop()
 	for {
 		p.cause.Store(nil)
 		err := run(ctx)
@@ -61,10 +63,11 @@ func (p *pageState) serve(ctx context.Context, run func(context.Context) error, 
 			told = cause
 			log.Warn("status page: not served; the agent goes on without", "cause", err, "again_every", pageRetry)
 		}
+		again.Reset(pageRetry)
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(pageRetry):
+		case <-again.C:
 		}
 	}
 }
