@@ -29,8 +29,9 @@ func TestAuthoritiesAreExchanged(t *testing.T) {
 		s := httptest.NewUnstartedServer(c)
 		s.EnableHTTP2 = http2
 		s.Config.ErrorLog = log.New(io.Discard, "", 0)
-		s.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { // its own tickets: nothing is resumed over an exchange
-			conf := &tls.Config{Certificates: []tls.Certificate{*shown.Load()}}
+		s.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			// No tickets: a session that is resumed shows no chain.
+			conf := &tls.Config{Certificates: []tls.Certificate{*shown.Load()}, SessionTicketsDisabled: true}
 			if http2 {
 				conf.NextProtos = []string{"h2"}
 			}
