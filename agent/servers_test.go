@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,9 +18,10 @@ func TestPageWaitsForItsAddress(t *testing.T) {
 		var p pageState
 		var out bytes.Buffer
 		ctx, stop := context.WithCancel(t.Context())
-		tries, free := 0, make(chan struct{})
+		var tries atomic.Int32
+		free := make(chan struct{})
 		run := func(ctx context.Context) error {
-			tries++
+			tries.Add(1)
 			select {
 			case <-free:
 				<-ctx.Done()
@@ -32,8 +34,8 @@ func TestPageWaitsForItsAddress(t *testing.T) {
 		go func() { ended <- p.serve(ctx, run, slog.New(slog.NewTextHandler(&out, nil))) }()
 		time.Sleep(10*time.Minute - time.Second) // of the bubble
 		synctest.Wait()
-		if tries != 20 || p.why() != "http.listen: no address of this machine now" {
-			t.Errorf("%d tries in 10 min, want 20; cause %q", tries, p.why())
+		if tries.Load() != 20 || p.why() != "http.listen: no address of this machine now" {
+			t.Errorf("%d tries in 10 min, want 20; cause %q", tries.Load(), p.why())
 		}
 		close(free)
 		time.Sleep(pageRetry)
