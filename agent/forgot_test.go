@@ -72,6 +72,29 @@ func TestRewindFindsNothingForgotten(t *testing.T) {
 	}
 }
 
+// When scope becomes "sensor" a sensor's own watermark begins with its newest reading, whether or not the journal still has that, and
+// whether or not sensors expire.
+func TestOwnWatermarkBeginsWithTheNewestReading(t *testing.T) {
+	for _, expiry := range []int64{0, 30 * 24 * hour} {
+		for _, each := range []bool{false, true} {
+			r := newRig(t, func(s *Setup) { s.Rules.SensorExpiry = expiry })
+			r.live("slow", 10, 1)
+			if each {
+				r.note()
+			}
+			r.live("a", 90000, 1)
+			r.note()
+			r.live("a", 90001, 1)
+			r.note()
+			r.reopen(nil)
+			r.reopen(func(s *Setup) { s.Rules.PerSensor = true })
+			if got, want := r.e.known("slow").scope.mark.M, at(10); got != want {
+				t.Errorf("expiry %d, a commit each %v: M of the slow sensor is %d, want %d", expiry, each, got, want)
+			}
+		}
+	}
+}
+
 // Over any changes of configuration, nothing hangs on how the readings were spread over commits, nor on kills.
 func TestChangesDoNotHangOnCommits(t *testing.T) {
 	eachDraw(t, func(t *rapid.T, dir string, p sim.Params) {

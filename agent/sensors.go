@@ -130,9 +130,10 @@ func (e *Engine) forget(s *sensor) {
 	e.last = nil
 }
 
-// saveSilent has the marks of sensors written whose newest reading the journal is about to lose.
+// saveSilent has the marks of sensors written whose newest reading the journal is about to lose: their expiry goes by it, and should
+// scope change to "sensor", their watermarks begin with it.
 func (e *Engine) saveSilent() {
-	if e.stream == nil || e.rules.MaxSensors <= 0 || e.rules.SensorExpiry <= 0 {
+	if e.stream == nil {
 		return
 	}
 	for _, s := range e.sensors {

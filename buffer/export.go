@@ -136,7 +136,7 @@ func (e *exporter) bucket(number uint64, b *bolt.Bucket) error {
 func (s *Store) LateAfter(after uint64, atLeast int) (list []Entry, last uint64, err error) {
 	var u unpacker
 	err = s.view(func(tx *bolt.Tx) error {
-		split := splitter{fn: func(n uint64, data []byte, bad error) error {
+		return recordsAfter(tx.Bucket([]byte(bucketJournal)), after, func(n uint64, data []byte, bad error) error {
 			if len(list) >= atLeast {
 				return errEnough
 			}
@@ -151,18 +151,8 @@ func (s *Store) LateAfter(after uint64, atLeast int) (list []Entry, last uint64,
 				}
 			}
 			return nil
-		}}
-		c := tx.Bucket([]byte(bucketJournal)).Cursor()
-		for k, v := seekAfter(c, after); k != nil; k, v = c.Next() {
-			if err := split.add(k, v); err != nil {
-				return err
-			}
-		}
-		return split.end()
+		})
 	})
-	if errors.Is(err, errEnough) {
-		err = nil
-	}
 	return list, last, err
 }
 

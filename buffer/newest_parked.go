@@ -8,13 +8,7 @@ func (s *Store) NewestParked(limit int) (list []Parked, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		c := tx.Bucket([]byte(bucketParked)).Cursor()
 		for k, v := c.Last(); k != nil && len(list) < limit; k, v = c.Prev() {
-			data, err := unseal(k, v)
-			if err != nil {
-				continue // stays until the ring drops it
-			}
-			if p, err := decodeParked(number(k), data); err == nil {
-				p.id = parkedFor(k)
-				p.Uplink = names.nameOf(p.id)
+			if p, ok := names.parkedAt(k, v); ok {
 				list = append(list, p)
 			}
 		}

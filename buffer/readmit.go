@@ -3,7 +3,6 @@ package buffer
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"edgeagent/reading"
@@ -85,7 +84,7 @@ func (s *Store) LastRejected() (n uint64, err error) {
 func (s *Store) RejectedAfter(after uint64, maxMessages, maxBytes int) (list []Raw, numbers []uint64, err error) {
 	size := 0
 	err = s.view(func(tx *bolt.Tx) error {
-		split := splitter{fn: func(n uint64, data []byte, bad error) error {
+		return recordsAfter(tx.Bucket([]byte(bucketRejected)), after, func(n uint64, data []byte, bad error) error {
 			if bad != nil {
 				return nil
 			}
@@ -98,16 +97,9 @@ func (s *Store) RejectedAfter(after uint64, maxMessages, maxBytes int) (list []R
 			}
 			list, numbers = append(list, r), append(numbers, n)
 			return nil
-		}}
-		c := tx.Bucket([]byte(bucketRejected)).Cursor()
-		for k, v := seekAfter(c, after); k != nil; k, v = c.Next() {
-			if err := split.add(k, v); err != nil {
-				return err
-			}
-		}
-		return split.end()
+		})
 	})
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil {
 		return nil, nil, fmt.Errorf("read rejected messages: %w", err)
 	}
 	return list, numbers, nil

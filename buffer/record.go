@@ -166,6 +166,28 @@ func eachRecord(b *bolt.Bucket, last uint64, fn func(n uint64, data []byte, bad 
 	return s.end()
 }
 
+// recordsAfter calls fn, as a splitter does, for every record after number after, in order, until fn returns errEnough, which is no
+// error here.
+func recordsAfter(b *bolt.Bucket, after uint64, fn func(n uint64, data []byte, bad error) error) error {
+	s := splitter{fn: fn}
+	c := b.Cursor()
+	k, v := seekAfter(c, after)
+	for ; k != nil; k, v = c.Next() {
+		if err := s.add(k, v); err != nil {
+			return unless(err, errEnough)
+		}
+	}
+	return unless(s.end(), errEnough)
+}
+
+// unless is err, but nil if it is the error given.
+func unless(err, is error) error {
+	if errors.Is(err, is) {
+		return nil
+	}
+	return err
+}
+
 // deleteUpTo deletes every key whose number is at most last, and reports how many records and what cost went.
 func deleteUpTo(b *bolt.Bucket, last uint64) (records, total int64, err error) {
 	var keys [][]byte

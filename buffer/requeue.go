@@ -155,19 +155,25 @@ func (s *Store) ParkedAfter(after *Parked, limit int) (list []Parked, err error)
 			k, v = c.Seek(append(parkedKey(after.Seq, after.id), 0))
 		}
 		for ; k != nil && len(list) < limit; k, v = c.Next() {
-			data, err := unseal(k, v)
-			if err != nil {
-				continue // stays until the ring drops it
-			}
-			if p, err := decodeParked(number(k), data); err == nil {
-				p.id = parkedFor(k)
-				p.Uplink = names.nameOf(p.id)
+			if p, ok := names.parkedAt(k, v); ok {
 				list = append(list, p)
 			}
 		}
 		return nil
 	})
 	return list, err
+}
+
+// parkedAt is the refused point of an entry, with the name of its uplink. A damaged one stays until the ring drops it.
+func (b *books) parkedAt(k, v []byte) (Parked, bool) {
+	data, err := unseal(k, v)
+	if err != nil {
+		return Parked{}, false
+	}
+	p, err := decodeParked(number(k), data)
+	p.id = parkedFor(k)
+	p.Uplink = b.nameOf(p.id)
+	return p, err == nil
 }
 
 // ParkedPoints lists refused points with the servers' reasons, oldest first, at most limit; all of them if limit is 0.

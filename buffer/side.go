@@ -2,7 +2,6 @@ package buffer
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -122,7 +121,7 @@ func (t *tally) side(c *counters) int64 {
 func (s *Store) SideAfter(after uint64, atLeast int) (list []SideReading, last uint64, err error) {
 	var u unpacker
 	err = s.view(func(tx *bolt.Tx) error {
-		split := splitter{fn: func(n uint64, data []byte, bad error) error {
+		return recordsAfter(tx.Bucket([]byte(bucketSide)), after, func(n uint64, data []byte, bad error) error {
 			if len(list) >= atLeast {
 				return errEnough
 			}
@@ -135,18 +134,8 @@ func (s *Store) SideAfter(after uint64, atLeast int) (list []SideReading, last u
 				list = append(list, some...)
 			}
 			return nil
-		}}
-		c := tx.Bucket([]byte(bucketSide)).Cursor()
-		for k, v := seekAfter(c, after); k != nil; k, v = c.Next() {
-			if err := split.add(k, v); err != nil {
-				return err
-			}
-		}
-		return split.end()
+		})
 	})
-	if errors.Is(err, errEnough) {
-		err = nil
-	}
 	return list, last, err
 }
 

@@ -177,7 +177,7 @@ func (s *Store) TraceAfter(after uint64, atLeast int) (list []TraceReading, last
 		if b == nil {
 			return nil
 		}
-		split := splitter{fn: func(n uint64, data []byte, bad error) error {
+		return recordsAfter(b, after, func(n uint64, data []byte, bad error) error {
 			if len(list) >= atLeast {
 				return errEnough
 			}
@@ -186,17 +186,7 @@ func (s *Store) TraceAfter(after uint64, atLeast int) (list []TraceReading, last
 				list = append(list, some...)
 			}
 			return nil
-		}}
-		c := b.Cursor()
-		for k, v := seekAfter(c, after); k != nil; k, v = c.Next() {
-			if err := split.add(k, v); err != nil {
-				return err
-			}
-		}
-		return split.end()
+		})
 	})
-	if errors.Is(err, errEnough) {
-		err = nil
-	}
 	return list, last, err
 }
