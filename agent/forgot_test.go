@@ -78,6 +78,8 @@ func TestOwnWatermarkBeginsWithTheNewestReading(t *testing.T) {
 	for _, expiry := range []int64{0, 30 * 24 * hour} {
 		for _, each := range []bool{false, true} {
 			r := newRig(t, func(s *Setup) { s.Rules.SensorExpiry = expiry })
+			r.live("slow", 5, 1) // heard first, its mark is stored
+			r.note()
 			r.live("slow", 10, 1)
 			if each {
 				r.note()
