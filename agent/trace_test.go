@@ -107,10 +107,14 @@ func sameBatch(t *rapid.T, off, on *bench) {
 	a.Keep, b.Keep, a.Trace, b.Trace = nil, nil, buffer.Trace{}, buffer.Trace{}
 	slices.SortFunc(a.Late, byLateSeries)
 	slices.SortFunc(b.Late, byLateSeries)
+	slices.SortFunc(a.Marks, bySensor) // in no order either
+	slices.SortFunc(b.Marks, bySensor)
 	if fmt.Sprintf("%+v", a) != fmt.Sprintf("%+v", b) {
 		t.Fatalf("batch\n%+v\nwith a trace\n%+v", a, b)
 	}
 }
+
+func bySensor(a, b buffer.Mark) int { return strings.Compare(a.Sensor, b.Sensor) }
 
 func byLateSeries(a, b buffer.LateCount) int {
 	return strings.Compare(string(a.Series), string(b.Series))
